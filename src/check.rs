@@ -1,0 +1,271 @@
+//! The closed table of checks, and the ledger every stage writes its results into.
+//!
+//! A check exists once, as one row below. The order of the rows is the order of the report. A stage records each of its rows
+//! and then closes; closing succeeds only if every row of that stage passed, so a row nobody recorded blocks.
+
+use serde::Serialize;
+
+/// The stages of the pipeline, in the order they run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// The commit, tree and blob graph.
+    Graph,
+    /// The package's files in the commit, and on disk.
+    Inventory,
+    /// The private copy written from verified blobs.
+    Snapshot,
+    /// The virtual environment that lends its interpreter and dependencies.
+    Environment,
+    /// The SDK, run and judged from outside its process.
+    Behaviour,
+}
+
+impl Stage {
+    /// The stage's name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Graph => "graph",
+            Stage::Inventory => "inventory",
+            Stage::Snapshot => "snapshot",
+            Stage::Environment => "environment",
+            Stage::Behaviour => "behaviour",
+        }
+    }
+}
+
+macro_rules! checks {
+    ($($(#[$doc:meta])* $variant:ident = $id:literal in $stage:ident: $claim:literal;)+) => {
+        /// One check. Its row in the table gives it a stage, a stable id and a claim.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Check { $($(#[$doc])* #[doc = $claim] $variant,)+ }
+
+        /// Every check, in report order.
+        pub const TABLE: &[Check] = &[$(Check::$variant,)+];
+
+        impl Check {
+            /// The stable id, `area.subject`.
+            pub fn id(self) -> &'static str { match self { $(Check::$variant => $id,)+ } }
+            /// The stage that records this check.
+            pub fn stage(self) -> Stage { match self { $(Check::$variant => Stage::$stage,)+ } }
+            /// What a pass means, in one line.
+            pub fn claim(self) -> &'static str { match self { $(Check::$variant => $claim,)+ } }
+        }
+    };
+}
+
+checks! {
+    GitRepository = "git.repository" in Graph: "the SDK root is the top of a git checkout in a format this gate reads";
+    GitHead = "git.head" in Graph: "HEAD is exactly the expected commit";
+    GitHistory = "git.history" in Graph: "the history is complete down to its root commits";
+    GitObjects = "git.objects" in Graph: "every reachable object is present, of the linked kind, and hashes to its id";
+    GitWellFormed = "git.well-formed" in Graph: "every reachable object is one that `git fsck --strict` accepts";
+    GitReleaseTag = "git.release-tag" in Graph: "a tag named after the version, if there is one, peels to the commit";
+    PackageTree = "package.tree" in Inventory: "the committed package holds only regular files with plain names";
+    PackageModule = "package.module" in Inventory: "the bridge module is one of the committed files";
+    PackageSource = "package.source" in Inventory: "the committed package is Python source and data: no native code, bytecode or path files";
+    PackageWorktree = "package.worktree" in Inventory: "the package on disk equals the commit in paths, bytes and modes";
+    VersionSource = "version.source" in Inventory: "`__version__` is one string literal in the commit and equals the expected version";
+    VersionProject = "version.project" in Inventory: "a static version in pyproject.toml, if there is one, equals the expected version";
+    SnapshotDigest = "snapshot.digest" in Snapshot: "every blob, hashed once more on its way to the private copy, matches its id";
+    SnapshotHead = "snapshot.head" in Snapshot: "HEAD was still the expected commit when the private copy was complete";
+    EnvironmentRoot = "environment.root" in Environment: "the environment root is a virtual environment without system site packages";
+    EnvironmentInterpreter = "environment.interpreter" in Environment: "its interpreter is an executable CPython 3.11 or later";
+    ProbeIsolated = "probe.isolated" in Behaviour: "the probe runs that interpreter isolated: no site, no user site, no environment, no ambient path";
+    ModuleOrigin = "module.origin" in Behaviour: "the bridge module was loaded from the private copy";
+    ModuleVersion = "module.version" in Behaviour: "the loaded package declares the expected version, as a plain string";
+    ModuleDependencies = "module.dependencies" in Behaviour: "the validators the SDK relies on were loaded from the environment";
+    ModuleLoaded = "module.loaded" in Behaviour: "every loaded module comes from the private copy, the environment or the standard library";
+    ProbeTranscript = "probe.transcript" in Behaviour: "every question got exactly one answer, in time, and the probe was alive at the end";
+    VectorsInteger = "vectors.integer" in Behaviour: "integers keep their exact identity: lossless-json-integer-identity";
+    VectorsDateTime = "vectors.date-time" in Behaviour: "date-times follow the exact rule: bounded-rfc3339-normalization";
+    VectorsSchema = "vectors.schema" in Behaviour: "payloads and manifests are held to the published schema";
+    ProbeAgreement = "probe.agreement" in Behaviour: "two probes, asked in different orders, gave the same verdicts";
+    SnapshotIntact = "snapshot.intact" in Behaviour: "the private copy was unchanged after the probes ended";
+}
+
+impl Check {
+    /// The check of that id, if there is one.
+    pub fn from_id(id: &str) -> Option<Check> {
+        TABLE.iter().copied().find(|check| check.id() == id)
+    }
+}
+
+/// One reason why a check did not pass. All four parts are for people; `subject` is a path, an object or a vector id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Finding {
+    /// What the finding is about; paths are relative to the subject.
+    pub subject: String,
+    /// What had to be there.
+    pub expected: String,
+    /// What was there.
+    pub actual: String,
+    /// What to do next: a command where there is one.
+    pub hint: String,
+}
+
+impl Finding {
+    /// A finding; every part is mandatory, the hint too.
+    pub fn new(
+        subject: impl Into<String>,
+        expected: impl Into<String>,
+        actual: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Finding { subject: subject.into(), expected: expected.into(), actual: actual.into(), hint: hint.into() }
+    }
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Proven.
+    Passed,
+    /// Evidence against.
+    Failed,
+    /// Could not be decided.
+    Error,
+    /// Its stage was not reached, or ended before the check was decided.
+    NotRun,
+}
+
+/// The result of one check.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Which check.
+    pub check: Check,
+    /// How it ended.
+    pub status: Status,
+    /// Why it did not pass; empty exactly when it passed or never ran.
+    pub findings: Vec<Finding>,
+}
+
+/// A stage did not close: something was found, could not be told, or was not looked at. The ledger knows which.
+#[derive(Debug)]
+#[must_use]
+pub struct Halt(());
+
+/// The results of all checks, in table order.
+#[derive(Debug)]
+pub struct Ledger {
+    entries: Vec<Entry>,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Ledger {
+    /// A ledger in which nothing has run.
+    pub fn new() -> Self {
+        let entry = |&check| Entry { check, status: Status::NotRun, findings: Vec::new() };
+        Ledger { entries: TABLE.iter().map(entry).collect() }
+    }
+
+    /// The results so far, in table order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The status of one check.
+    pub fn status(&self, check: Check) -> Status {
+        self.entries[check as usize].status
+    }
+
+    /// Every check of the table passed.
+    pub fn all_passed(&self) -> bool {
+        self.entries.iter().all(|entry| entry.status == Status::Passed)
+    }
+
+    /// Some check failed: there is evidence against the subject.
+    pub fn any_failed(&self) -> bool {
+        self.entries.iter().any(|entry| entry.status == Status::Failed)
+    }
+
+    /// Records that the subject was right (`findings` empty) or wrong.
+    ///
+    /// Results add up and never improve: a failed check stays failed, and one that errored cannot pass any more.
+    pub fn record(&mut self, check: Check, findings: Vec<Finding>) {
+        let status = if findings.is_empty() { Status::Passed } else { Status::Failed };
+        self.add(check, status, findings);
+    }
+
+    /// Records that the check could not be decided.
+    pub fn undecided(&mut self, check: Check, finding: Finding) {
+        self.add(check, Status::Error, vec![finding]);
+    }
+
+    fn add(&mut self, check: Check, status: Status, findings: Vec<Finding>) {
+        let entry = &mut self.entries[check as usize];
+        entry.status = match (entry.status, status) {
+            (Status::Failed, _) | (_, Status::Failed) => Status::Failed,
+            (Status::Error, _) | (_, Status::Error) => Status::Error,
+            _ => Status::Passed,
+        };
+        entry.findings.extend(findings);
+    }
+
+    /// Closes a stage.
+    ///
+    /// # Errors
+    /// [`Halt`] unless every row of that stage passed.
+    pub fn close(&mut self, stage: Stage) -> Result<(), Halt> {
+        let mut rows = self.entries.iter().filter(|entry| entry.check.stage() == stage);
+        if rows.all(|entry| entry.status == Status::Passed) { Ok(()) } else { Err(Halt(())) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding() -> Finding {
+        Finding::new("s", "e", "a", "h")
+    }
+
+    #[test]
+    fn ids_are_unique_and_the_table_is_grouped_by_stage_in_pipeline_order() {
+        let mut ids: Vec<_> = TABLE.iter().map(|check| check.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), TABLE.len());
+        assert!(TABLE.is_sorted_by_key(|check| check.stage()));
+        for (index, &check) in TABLE.iter().enumerate() {
+            assert_eq!(check as usize, index);
+            assert_eq!(Check::from_id(check.id()), Some(check));
+        }
+        assert_eq!(Check::from_id("git.nothing"), None);
+    }
+
+    #[test]
+    fn a_row_nobody_recorded_blocks_its_stage() {
+        for &forgotten in TABLE {
+            let mut ledger = Ledger::new();
+            for &check in TABLE.iter().filter(|&&check| check != forgotten) {
+                ledger.record(check, Vec::new());
+            }
+            assert!(ledger.close(forgotten.stage()).is_err(), "{}", forgotten.id());
+            assert!(!ledger.all_passed());
+            ledger.record(forgotten, Vec::new());
+            assert!(ledger.close(forgotten.stage()).is_ok());
+            assert!(ledger.all_passed());
+        }
+    }
+
+    #[test]
+    fn results_never_improve() {
+        let mut ledger = Ledger::new();
+        ledger.undecided(Check::GitHead, finding());
+        ledger.record(Check::GitHead, Vec::new());
+        assert_eq!(ledger.status(Check::GitHead), Status::Error);
+        ledger.record(Check::GitHead, vec![finding()]);
+        assert_eq!(ledger.status(Check::GitHead), Status::Failed);
+        ledger.undecided(Check::GitHead, finding());
+        ledger.record(Check::GitHead, Vec::new());
+        assert_eq!(ledger.status(Check::GitHead), Status::Failed);
+        assert!(ledger.close(Stage::Graph).is_err());
+    }
+}

@@ -1,0 +1,1 @@
+//! Files, read without following links and replaced durably.

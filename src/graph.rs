@@ -1,0 +1,1 @@
+//! The strict walk of the commit, tree and blob graph.

@@ -1,0 +1,18 @@
+//! Decides whether one exact commit of a Python SDK may be exposed to AI agents.
+//!
+//! The order is fixed and enforced by types: each stage's output is the only way into the next, has one constructor, and keeps
+//! its fields private. What was not verified cannot be written down.
+//!
+//! ```text
+//! ExpectedIdentity ─▶ VerifiedGraph ─▶ VerifiedInventory ─▶ Snapshot ─▶ LockedEnvironment ─▶ BehaviourReport ─▶ Approval
+//!    identity           graph             inventory         snapshot      environment          behaviour         report
+//! ```
+//!
+//! An `Approval` is what it takes to write an activation record that says `active`.
+
+pub mod check;
+pub mod contract;
+pub mod fs;
+pub mod graph;
+pub mod identity;
+pub mod limits;

@@ -1,0 +1,113 @@
+//! Bounds on what a run may cost. Reaching one is unverifiable, never a pass.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Resource bounds; the default is the documented one, and the report names those in force.
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct Limits {
+    /// Files in the package.
+    pub package_files: u64,
+    /// Bytes of one package file.
+    pub file_bytes: u64,
+    /// Bytes of the whole package.
+    pub package_bytes: u64,
+    /// Bytes of one tree or commit.
+    pub tree_bytes: u64,
+    /// Reachable objects.
+    pub objects: u64,
+    /// Inflated bytes of all objects read.
+    pub inflated_bytes: u64,
+    /// Seconds of the whole run.
+    pub seconds: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            package_files: 5_000,
+            file_bytes: 32 << 20,
+            package_bytes: 256 << 20,
+            tree_bytes: 64 << 20,
+            objects: 20_000_000,
+            inflated_bytes: 64 << 30,
+            seconds: 600,
+        }
+    }
+}
+
+/// Why a run has to stop before it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// A signal asked for it.
+    #[error("interrupted by a signal")]
+    Interrupted,
+    /// The run's time is used up.
+    #[error("the time limit of {0} seconds was reached")]
+    TimeLimit(u64),
+}
+
+/// The limits of one run together with its clock and its interrupt flag. Cheap to clone; every long loop asks [`Budget::check`].
+#[derive(Clone, Debug)]
+pub struct Budget {
+    limits: Arc<Limits>,
+    started: Instant,
+    interrupt: Arc<AtomicBool>,
+}
+
+impl Budget {
+    /// Starts the clock. `interrupt` is set by whoever wants the run to stop (the signal handler).
+    pub fn start(limits: Limits, interrupt: Arc<AtomicBool>) -> Self {
+        Budget { limits: Arc::new(limits), started: Instant::now(), interrupt }
+    }
+
+    /// The bounds in force.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The flag, for libraries that poll one.
+    pub fn interrupt(&self) -> &AtomicBool {
+        &self.interrupt
+    }
+
+    /// Since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// What is left of the time limit.
+    pub fn remaining(&self) -> Duration {
+        Duration::from_secs(self.limits.seconds).saturating_sub(self.elapsed())
+    }
+
+    /// # Errors
+    /// The run was interrupted, or its time is used up.
+    pub fn check(&self) -> Result<(), Stop> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            Err(Stop::Interrupted)
+        } else if self.remaining().is_zero() {
+            Err(Stop::TimeLimit(self.limits.seconds))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_stops_on_the_flag_and_on_the_clock() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let budget = Budget::start(Limits::default(), flag.clone());
+        assert_eq!(budget.check(), Ok(()));
+        flag.store(true, Ordering::Relaxed);
+        assert_eq!(budget.check(), Err(Stop::Interrupted));
+        let spent = Budget::start(Limits { seconds: 0, ..Limits::default() }, Arc::default());
+        assert_eq!(spent.check(), Err(Stop::TimeLimit(0)));
+        assert_eq!(Stop::TimeLimit(0).to_string(), "the time limit of 0 seconds was reached");
+    }
+}

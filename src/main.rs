@@ -1,0 +1,3 @@
+//! The `paired-sdk-gate` command.
+
+fn main() {}
