@@ -13,6 +13,10 @@ pub struct Contract {
     pub module_origin: &'static str,
     /// Modules that must be loaded, and loaded from the environment.
     pub dependencies: &'static [&'static str],
+    /// `module:name` of the exception class, exactly, with which the bridge's functions reject a payload.
+    pub payload_rejection: &'static str,
+    /// `module:name` of the exception class, exactly, with which the manifest model rejects a manifest.
+    pub manifest_rejection: &'static str,
     /// The contracts an activation record must list, in its order.
     pub required_contracts: &'static [&'static str],
 }
@@ -25,6 +29,8 @@ impl Contract {
             package: "netbox_sdk",
             module_origin: "netbox_sdk/plugin_bridge.py",
             dependencies: &["jsonschema", "pydantic"],
+            payload_rejection: "netbox_sdk.plugin_bridge:PluginBridgeError",
+            manifest_rejection: "pydantic_core._pydantic_core:ValidationError",
             required_contracts: &["lossless-json-integer-identity", "bounded-rfc3339-normalization"],
         };
         &BRIDGE_V1

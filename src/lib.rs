@@ -16,3 +16,4 @@ pub mod fs;
 pub mod graph;
 pub mod identity;
 pub mod limits;
+pub mod report;
