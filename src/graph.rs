@@ -1,1 +1,3 @@
 //! The strict walk of the commit, tree and blob graph.
+
+pub mod strict;
