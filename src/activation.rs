@@ -1,8 +1,8 @@
-//! The activation record: the file whose `state` says whether agents may be given the operations, and the only file this
-//! crate ever writes outside its private directories.
+//! The activation record: the file whose `state` says whether agents may be given the operations, and the only file of
+//! the producer that this crate ever writes.
 //!
-//! A [`Record`] is read strictly or not at all. A [`Target`] is a record's file, checked and locked; it can become `active`
-//! with an [`Approval`](crate::report::Approval) only, and `blocked` always.
+//! A [`Record`] is read strictly or not at all. A [`Target`] is a record's file, checked and locked; it can become
+//! `active` with an [`Approval`](crate::report::Approval) only, and `blocked` always.
 
 mod change;
 mod record;

@@ -29,7 +29,7 @@ pub enum State {
 /// A well-formed activation record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    pub(super) state: State,
+    state: State,
     module_origin: String,
     required_contracts: Vec<String>,
     reason: String,

@@ -87,9 +87,7 @@ impl WriteRefused {
     pub fn hint(&self) -> String {
         match self {
             WriteRefused::OtherIdentity { path, .. } => {
-                format!(
-                    "if that one is to end: `paired-sdk-gate block --record {path:?} --reason TEXT`, then activate again"
-                )
+                format!("to end that one: `paired-sdk-gate block --record {path:?} --reason TEXT`, then activate again")
             }
             WriteRefused::Reason { .. } => "say in one line why it is blocked: `--reason TEXT`".into(),
             WriteRefused::NoRecord(_) => "verify under the contract that the record belongs to".into(),
@@ -136,7 +134,7 @@ impl Target {
     /// # Errors
     /// The record is active with another identity.
     pub fn admits(&self, identity: &ExpectedIdentity) -> Result<(), WriteRefused> {
-        match &self.record.state {
+        match self.record.state() {
             State::Active { version, commit } if (version, *commit) != (identity.version(), identity.commit()) => {
                 Err(WriteRefused::OtherIdentity {
                     path: self.file.path().to_owned(),
@@ -149,19 +147,19 @@ impl Target {
         }
     }
 
-    /// Makes the record say `active` with the approved identity. If it says so already it is not touched.
+    /// Makes the record say `active` with the approved identity; if it says so already it is not touched.
     ///
     /// # Errors
     /// It is active with another identity, its file changed since it was opened, or could not be replaced.
     pub fn activate(self, approval: &Approval, dry_run: bool) -> Result<Change, WriteRefused> {
         let identity = approval.identity();
         self.admits(identity)?;
-        let unchanged = matches!(self.record.state, State::Active { .. });
+        let unchanged = matches!(self.record.state(), State::Active { .. });
         let next = Record::active(self.contract, identity);
         self.write(next, unchanged, dry_run, Action::Activated, Action::WouldActivate)
     }
 
-    /// Makes the record say `blocked` for this reason, whatever it said before. If it says so already it is not touched.
+    /// Makes the record say `blocked` for this reason, whatever it said before; if it says just that it is not touched.
     ///
     /// # Errors
     /// The reason is blank, not one line or too long; the file changed since it was opened, or could not be replaced.

@@ -120,7 +120,8 @@ fn another_identity_is_refused_before_and_after_the_proof() {
         let early = target.admits(&identity(version, commit)).unwrap_err();
         let late = target.activate(&Approval::for_tests(identity(version, commit)), false).unwrap_err();
         let told = format!(
-            "{path:?} is active with version 0.0.13, commit {ONE}: another identity than version {version}, commit {commit}"
+            "{path:?} is active with version 0.0.13, commit {ONE}: \
+             another identity than version {version}, commit {commit}"
         );
         assert_eq!((early.to_string(), late.to_string()), (told.clone(), told));
         assert!(early.hint().contains(&format!("paired-sdk-gate block --record {path:?} --reason TEXT")));

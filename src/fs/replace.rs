@@ -1,11 +1,11 @@
 //! Replacing one small file: durably, and only if it is still the very file that was read.
 //!
-//! The lock is the kernel's (`flock`) on the *directory*: it survives the rename of the file in it, ends with the process
-//! however that ends, and leaves nothing behind. Whoever holds it is the only one of us to write there, so the temporary
-//! file has one fixed name, and what a killed run left under it is cleared away by the next.
+//! The lock is the kernel's (`flock`) on the *directory*: it survives the rename of the file in it, ends with the
+//! process however that ends, and leaves nothing behind. Whoever holds it is the only one of us to write there, so the
+//! temporary file has one fixed name, and what a killed run left under it is cleared away by the next.
 //!
 //! Everything happens relative to the directory opened first. A file system without `flock` is refused, not written to.
-//! Writers that do not take the lock are noticed up to the last look before the rename; access control lists and other
+//! Writers that do not take the lock are noticed up to the last look before the rename. Access control lists and other
 //! extended attributes of the old file are not carried over.
 
 use std::ffi::{OsStr, OsString};
@@ -31,7 +31,8 @@ const TEMPORARY: &str = ".paired-sdk-gate.tmp";
 /// Bytes per write; small under test, so that a run can be cut off in mid-file.
 const CHUNK: usize = if cfg!(test) { 64 } else { 1 << 16 };
 
-/// A regular file that may be replaced, as it was when it was opened, in a directory locked for as long as this value lives.
+/// A regular file that may be replaced, as it was when it was opened. Its directory is locked for as long as this value
+/// lives.
 #[derive(Debug)]
 #[must_use]
 pub struct LockedFile {
@@ -89,8 +90,8 @@ pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>, FileError> {
 }
 
 impl LockedFile {
-    /// Locks the directory of `path` and reads the file: regular, not a link, under one name only, at most `max_bytes` long,
-    /// writable by its mode and to this process, in a directory of which the same is true.
+    /// Locks the directory of `path` and reads the file: regular, not a link, under one name only, at most `max_bytes`
+    /// long, writable by its mode and to this process, in a directory of which the same is true.
     ///
     /// # Errors
     /// Any of this is not so, or another process holds the lock. Nothing waits.
@@ -112,8 +113,8 @@ impl LockedFile {
         &self.seen.bytes
     }
 
-    /// Makes the content that was read durable, without changing anything: what another run renamed into place just before
-    /// it was killed may not have reached the disk.
+    /// Makes the file's presence durable, without changing anything: what another run renamed into place just before it
+    /// was killed may not have reached the disk.
     ///
     /// # Errors
     /// A system call failed.
@@ -124,8 +125,8 @@ impl LockedFile {
     /// Replaces the file. It keeps its permissions and owner; a crash at any point leaves the old or the new bytes.
     ///
     /// # Errors
-    /// The file is not the one that was read any more, or a system call failed. The old bytes are then still in place, with
-    /// one exception: after a failed [`Step::SyncDirectory`] the new ones are, and only their durability is unknown.
+    /// The file is not the one that was read any more, or a system call failed. Nothing was then replaced, with one
+    /// exception: after a failed [`Step::SyncDirectory`] the new bytes are in place; only their durability is unknown.
     pub fn replace(self, bytes: &[u8]) -> Result<(), FileError> {
         let temporary = self.prepare(bytes)?;
         self.require_unchanged()?;
@@ -202,7 +203,7 @@ impl Directory {
         self.require_access(OsStr::new("."), &self.path, Access::WRITE_OK | Access::EXEC_OK)
     }
 
-    /// Asks for what the mode does not say: another user's directory, a file system mounted read-only, an immutable file.
+    /// Asks for what the mode does not say: another user's directory, a read-only file system, an immutable file.
     fn require_access(&self, name: &OsStr, path: &Path, access: Access) -> Result<(), FileError> {
         attempt(Step::AskForAccess, path, || rustix::fs::accessat(&self.handle, name, access, AtFlags::EACCESS))
     }
