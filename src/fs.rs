@@ -1,1 +1,3 @@
 //! Files, read without following links and replaced durably.
+
+pub mod replace;

@@ -10,6 +10,7 @@
 //!
 //! An `Approval` is what it takes to write an activation record that says `active`.
 
+pub mod activation;
 pub mod check;
 pub mod contract;
 pub mod fs;
