@@ -2,6 +2,21 @@
 //!
 //! Everything the stages know of netbox-sdk they know from here; another package is another [`Contract`].
 
+pub mod demo;
+pub mod json;
+pub mod patch;
+pub mod vectors;
+
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+pub use demo::{DEMO_SDK, DEMO_VERSION, DEMO_WRONG_ROUNDING};
+pub use vectors::{Question, Topic, Vector, VectorError, VectorFile, Verdict};
+
+static MANIFEST: &str = include_str!("../fixtures/bridge_v1/manifest.json");
+static VECTORS: VectorFile = VectorFile::new(include_str!("../fixtures/bridge_v1/vectors.toml"), MANIFEST);
+
 /// A contract. Data only: the stages read it, none of them names a package of its own.
 #[derive(Debug)]
 pub struct Contract {
@@ -19,20 +34,73 @@ pub struct Contract {
     pub manifest_rejection: &'static str,
     /// The contracts an activation record must list, in its order.
     pub required_contracts: &'static [&'static str],
+    manifest: &'static str,
+    vectors: &'static VectorFile,
 }
+
+static BRIDGE_V1: Contract = Contract {
+    name: "proxbox-bridge-v1",
+    package: "netbox_sdk",
+    module_origin: "netbox_sdk/plugin_bridge.py",
+    dependencies: &["jsonschema", "pydantic"],
+    payload_rejection: "netbox_sdk.plugin_bridge:PluginBridgeError",
+    manifest_rejection: "pydantic_core._pydantic_core:ValidationError",
+    required_contracts: &["lossless-json-integer-identity", "bounded-rfc3339-normalization"],
+    manifest: MANIFEST,
+    vectors: &VECTORS,
+};
+
+static DEMO: Contract = Contract {
+    name: "demo-bridge-v1",
+    dependencies: &[],
+    manifest_rejection: "netbox_sdk.plugin_bridge:PluginManifestError",
+    ..BRIDGE_V1
+};
 
 impl Contract {
     /// The contract of the Proxbox semantic MCP bridge, schema version 1, with netbox-sdk.
     pub fn bridge_v1() -> &'static Contract {
-        static BRIDGE_V1: Contract = Contract {
-            name: "proxbox-bridge-v1",
-            package: "netbox_sdk",
-            module_origin: "netbox_sdk/plugin_bridge.py",
-            dependencies: &["jsonschema", "pydantic"],
-            payload_rejection: "netbox_sdk.plugin_bridge:PluginBridgeError",
-            manifest_rejection: "pydantic_core._pydantic_core:ValidationError",
-            required_contracts: &["lossless-json-integer-identity", "bounded-rfc3339-normalization"],
-        };
         &BRIDGE_V1
     }
+
+    /// The same contract with the embedded SDK, which needs nothing but the standard library and rejects manifests with its own class.
+    pub fn demo() -> &'static Contract {
+        &DEMO
+    }
+
+    /// The manifest, as the producer publishes it but for its prose: JSON.
+    pub fn manifest(&self) -> &'static str {
+        self.manifest
+    }
+
+    /// The SHA-256 of the manifest's bytes, lower-case hexadecimal.
+    pub fn manifest_sha256(&self) -> String {
+        sha256(self.manifest)
+    }
+
+    /// The published vectors, in the order of their file.
+    ///
+    /// # Errors
+    /// The file is not in order; a test reads the embedded one, so this says that the build is broken.
+    pub fn vectors(&self) -> Result<&'static [Vector], &'static VectorError> {
+        self.vectors.vectors()
+    }
+
+    /// The SHA-256 of the vector file's bytes, lower-case hexadecimal. With the manifest's it fixes every vector.
+    pub fn vectors_sha256(&self) -> String {
+        sha256(self.vectors.text())
+    }
+
+    /// The module under test, as Python imports it: `netbox_sdk.plugin_bridge`.
+    pub fn module_name(&self) -> String {
+        self.module_origin.trim_end_matches(".py").replace('/', ".")
+    }
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }

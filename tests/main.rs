@@ -11,6 +11,7 @@
 #![allow(missing_docs)]
 
 mod activation;
+mod contract;
 mod graph;
 mod strict;
 mod support;
