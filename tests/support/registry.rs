@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use sha2::{Digest, Sha256};
 
-use super::git::Repo;
+use super::git::{Repo, git_command};
 
 /// One published netbox-sdk release, the digests of its files, and the commit that the recipe below makes of it.
 struct Release {
@@ -227,6 +227,36 @@ fn copy_tree(from: &Path, to: &Path) {
 /// The SHA-256 of some bytes, in lower-case hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The benchmark reads where things are from here. What it measures has to be what the tests run on.
+#[test]
+fn the_latest_release_is_provisioned_for_the_benchmark() {
+    let version = "0.0.13";
+    let (subject, venv, producer) = (subject(version), environment(version), producer());
+    let git = |arguments: &[&str]| {
+        let output = git_command(&subject.repo).args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(git(&["rev-parse", "HEAD"]).trim_end(), subject.commit);
+    assert_eq!(
+        git(&["--no-optional-locks", "status", "--porcelain", "--ignored"]),
+        "",
+        "some test wrote into the shared checkout"
+    );
+
+    let find =
+        "import importlib.util as u, sys; print([u.find_spec(n) and u.find_spec(n).origin for n in sys.argv[1:]])";
+    let modules = ["jsonschema", "pydantic", "netbox_sdk", "pip"];
+    let found = Command::new(venv.join("bin/python")).args(["-I", "-c", find]).args(modules).output().unwrap();
+    let python = fs::read_dir(venv.join("lib")).unwrap().next().unwrap().unwrap().path().join("site-packages");
+    let inside = |module| format!("'{}'", python.join(module).join("__init__.py").display());
+    let expected = format!("[{}, {}, None, None]", inside("jsonschema"), inside("pydantic"));
+    assert_eq!(String::from_utf8(found.stdout).unwrap().trim_end(), expected);
+
+    let places =
+        serde_json::json!({ "sdk_root": subject.repo, "version": version, "venv": venv, "producer": producer });
+    fs::write(cache().join("benchmark.json"), places.to_string()).unwrap();
 }
 
 #[test]
