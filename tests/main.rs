@@ -11,7 +11,12 @@
 #![allow(missing_docs)]
 
 mod activation;
+mod ci;
 mod contract;
 mod graph;
+mod network;
+mod readme;
+#[cfg(not(feature = "offline"))]
+mod real;
 mod strict;
 mod support;

@@ -1,3 +1,6 @@
 //! What the tests share.
 
 pub mod git;
+pub mod offline;
+#[cfg(not(feature = "offline"))]
+pub mod registry;

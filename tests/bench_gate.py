@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Time this gate beside the Python reference gate, on the real netbox-sdk 0.0.13.
+
+One command, from the top of the checkout:
+
+    python3 tests/bench_gate.py
+
+It builds the release binary and, if no test run has done so yet, provisions the published subject. Both gates then run
+as whole processes, alternately, each once unmeasured first: the page cache and the reference's bytecode are warm. Printed
+are the medians, their ratio, and where our time goes by the report's own stages. Every run must end in exit status 0.
+
+Another subject is measured by naming all of it: --sdk-root, --version, --venv and --producer; another binary by --gate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parent.parent
+SUBJECT = ROOT / "target/tmp/subjects-1/benchmark.json"  # written by the test below, in tests/support/registry.rs
+PROVISION = "cargo nextest run --locked --test integration the_latest_release_is_provisioned_for_the_benchmark"
+REFERENCE = "tests/validate_paired_netbox_sdk_bridge.py"
+
+
+def provisioned() -> dict[str, str]:
+    """Where the published subject is, made first if need be."""
+    if not SUBJECT.exists():
+        subprocess.run(PROVISION.split(), cwd=ROOT, check=True, stdout=sys.stderr)
+    return json.loads(SUBJECT.read_text())
+
+
+def timed(command: list[str]) -> tuple[float, bytes]:
+    """Milliseconds from start to exit, and what was printed."""
+    start = time.perf_counter()
+    done = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, capture_output=True)
+    elapsed = (time.perf_counter() - start) * 1000
+    if done.returncode != 0:
+        sys.exit(f"{command[0]} ended with status {done.returncode}:\n{done.stderr.decode()}")
+    return elapsed, done.stdout
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=11, help="measured runs of each gate (default 11)")
+    parser.add_argument("--gate", type=Path, help="our binary; built in release mode if not given")
+    parser.add_argument("--sdk-root", type=Path, help="a checkout of the SDK")
+    parser.add_argument("--version", help="the version it declares")
+    parser.add_argument("--venv", type=Path, help="an environment with its dependencies")
+    parser.add_argument("--producer", type=Path, help="an unpacked sdist of netbox-proxbox")
+    given = parser.parse_args()
+    if given.runs < 9:
+        parser.error("a median of fewer than 9 runs says little")
+    subject = [given.sdk_root, given.version, given.venv, given.producer]
+    if not any(subject):
+        found = provisioned()
+        given.sdk_root, given.version = Path(found["sdk_root"]), found["version"]
+        given.venv, given.producer = Path(found["venv"]), Path(found["producer"])
+    elif not all(subject):
+        parser.error("another subject is named by --sdk-root, --version, --venv and --producer together")
+    return given
+
+
+def main() -> None:
+    given = arguments()
+    gate = given.gate
+    if gate is None:
+        subprocess.run(["cargo", "build", "--release", "--locked"], cwd=ROOT, check=True)
+        gate = ROOT / "target/release/paired-sdk-gate"
+    head = subprocess.run(["git", "-C", given.sdk_root, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    identity = ["--sdk-root", str(given.sdk_root), "--expected-commit", head.stdout.strip()]
+    identity += ["--expected-version", given.version, "--expected-environment-root", str(given.venv)]
+    identity += ["--expected-module-origin", "netbox_sdk/plugin_bridge.py"]
+    ours = [str(gate), "verify", *identity, "--format", "json"]
+    reference = [str(given.venv / "bin/python"), "-I", str(given.producer / REFERENCE), *identity]
+
+    timed(ours), timed(reference)
+    times: dict[str, list[float]] = {"ours": [], "reference": []}
+    stages: dict[str, list[float]] = {}
+    for run in range(given.runs):
+        pair = [("ours", ours), ("reference", reference)]
+        # Neither always runs in the other's wake.
+        for name, command in pair if run % 2 == 0 else reversed(pair):
+            elapsed, output = timed(command)
+            times[name].append(elapsed)
+            if name == "ours":
+                for stage, spent in json.loads(output)["run"]["stages"].items():
+                    stages.setdefault(stage, []).append(spent)
+
+    for name, values in times.items():
+        print(f"{name:12}{median(values):8.0f} ms  (median of {len(values)}, {min(values):.0f} to {max(values):.0f})")
+    print(f"{'ratio':12}{median(times['ours']) / median(times['reference']):8.2f}")
+    for stage, values in stages.items():
+        print(f"  {stage:10}{median(values):8.0f} ms")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+//! The published releases of netbox-sdk, beside the Python reference gate.
+
+mod activation;
+mod gate;
+mod releases;

@@ -1,0 +1,107 @@
+//! Four releases, two gates, the same verdicts; and what the report says of each.
+
+use std::process::Command;
+
+use paired_sdk_gate::check::TABLE;
+use serde_json::{Value, json};
+
+use super::gate::{GATE, Identity, committed_package, git, run};
+use crate::support::offline::without_network;
+use crate::support::registry;
+
+#[test]
+fn release_0_0_10_has_no_bridge_and_both_gates_refuse_it() {
+    let subject = registry::subject("0.0.10");
+    let reference = registry::reference(&subject, &registry::environment("0.0.10"));
+    assert_eq!(reference.status.code(), Some(1), "{}", String::from_utf8_lossy(&reference.stderr));
+
+    let run = Identity::of(&subject).verify();
+    run.assert(1, "refused");
+    assert_eq!(run.checks("failed"), ["package.module"]);
+    let [finding] = run.findings("package.module") else { panic!("one finding: {:#}", run.report) };
+    assert_eq!(finding["subject"], "netbox_sdk/plugin_bridge.py");
+    assert!(!finding["hint"].as_str().unwrap().is_empty());
+    // Nothing of a refused subject is run.
+    assert!(run.checks("not-run").contains(&"module.origin"));
+}
+
+#[test]
+fn release_0_0_11_passes_both_gates() {
+    passes("0.0.11", 70);
+}
+
+#[test]
+fn release_0_0_12_passes_both_gates() {
+    passes("0.0.12", 72);
+}
+
+#[test]
+fn release_0_0_13_passes_both_gates() {
+    passes("0.0.13", 72);
+}
+
+/// Both gates accept the release, and every fact of our report is what git, hashing and the table say independently.
+#[track_caller]
+fn passes(version: &str, files: usize) {
+    let subject = registry::subject(version);
+    let reference = registry::reference(&subject, &registry::environment(version));
+    assert_eq!(reference.status.code(), Some(0), "{}", String::from_utf8_lossy(&reference.stderr));
+
+    let run = Identity::of(&subject).verify();
+    run.assert(0, "passed");
+    let ids: Vec<_> = TABLE.iter().map(|check| check.id()).collect();
+    assert_eq!(run.checks("passed"), ids);
+
+    let report = &run.report;
+    assert_eq!(report["schema"], "paired-sdk-gate/report/v1");
+    assert_eq!(report["tool"], json!({ "name": "paired-sdk-gate", "version": env!("CARGO_PKG_VERSION") }));
+    assert_eq!(report["subject"]["commit"], subject.commit);
+    assert_eq!(report["subject"]["tree"], git(&subject.repo, ["rev-parse", "HEAD^{tree}"]).trim_end());
+    assert_eq!(report["subject"]["version"], version);
+    assert_eq!(report["subject"]["module_origin"], "netbox_sdk/plugin_bridge.py");
+    assert_eq!(report["subject"]["package"], "netbox_sdk");
+
+    let objects = git(&subject.repo, ["cat-file", "--batch-all-objects", "--batch-check=%(objecttype)"]);
+    let count = |kind: &str| objects.lines().filter(|line| *line == kind).count();
+    for (member, kind) in [("commits", "commit"), ("trees", "tree"), ("blobs", "blob")] {
+        assert_eq!(report["source"][member], count(kind), "{member}");
+    }
+    assert_eq!(report["source"]["object_format"], "sha1");
+    assert_eq!(report["source"]["history"], "complete");
+    assert_eq!(report["source"]["shallow_boundary"], json!([]));
+
+    let expected = committed_package(&subject);
+    assert_eq!(expected.len(), files);
+    let file = |(path, (mode, size, git_sha1, sha256)): (&String, &(String, u64, String, String))| json!({ "path": path, "mode": mode, "size": size, "git_sha1": git_sha1, "sha256": sha256 });
+    assert_eq!(report["package"]["files"], Value::from_iter(expected.iter().map(file)));
+
+    assert_eq!(report["environment"]["implementation"], "CPython");
+    assert_eq!(report["module"]["name"], "netbox_sdk.plugin_bridge");
+    assert_eq!(report["module"]["version"], version);
+    assert_eq!(report["contract"]["name"], "proxbox-bridge-v1");
+    let required = json!(["lossless-json-integer-identity", "bounded-rfc3339-normalization"]);
+    assert_eq!(report["contract"]["required_contracts"], required);
+    let vectors = report["vectors"].as_array().unwrap();
+    assert!(vectors.iter().any(|vector| vector["expected"] == "accept"));
+    assert!(vectors.iter().any(|vector| vector["expected"] == "reject"));
+    assert!(vectors.iter().all(|vector| vector["observed"] == vector["expected"]), "{vectors:#?}");
+    assert_eq!(report["record"]["action"], "none");
+}
+
+#[test]
+fn release_0_0_13_passes_without_a_network() {
+    run(&mut Identity::released("0.0.13").on(without_network(GATE), "verify")).assert(0, "passed");
+}
+
+#[test]
+fn two_runs_differ_only_inside_run() {
+    let identity = Identity::released("0.0.13");
+    let report = || {
+        let mut run = run(identity.on(Command::new(GATE), "verify").args(["--seed", "1"]));
+        run.assert(0, "passed");
+        assert!(run.report["run"].is_object());
+        run.report["run"] = Value::Null;
+        run.report
+    };
+    assert_eq!(report(), report());
+}
