@@ -1,4 +1,4 @@
-//! Faults for tests: a thread's next run fails, or its whole process dies, on arrival at a chosen step.
+//! Faults for tests: a thread's next run fails, meets a meddler or dies with its whole process, at a chosen step.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -12,6 +12,8 @@ pub(crate) enum Fault {
     Fail(rustix::io::Errno),
     /// The process is killed before the system call, as by `kill -9`.
     Kill,
+    /// Somebody else gets in just before the system call.
+    Meddle(fn()),
 }
 
 thread_local! {
@@ -38,6 +40,10 @@ pub(super) fn arrive(step: Step) -> io::Result<()> {
     match PLAN.get() {
         Some((planned, Fault::Fail(errno))) if planned == at => Err(errno.into()),
         Some((planned, Fault::Kill)) if planned == at => die(),
+        Some((planned, Fault::Meddle(meddle))) if planned == at => {
+            meddle();
+            Ok(())
+        }
         _ => Ok(()),
     }
 }

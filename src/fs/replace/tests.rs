@@ -218,6 +218,8 @@ fn a_failing_system_call_leaves_the_old_file_untouched_and_is_named() {
         assert_eq!(steps.iter().filter(|&&other| other == step).count(), 1, "{step:?} in {steps:?}");
     }
     assert_eq!(steps.iter().filter(|&&step| step == Step::Write).count(), 4);
+    // For the directory, for the file, and for the file again before it is replaced.
+    assert_eq!(steps.iter().filter(|&&step| step == Step::AskForAccess).count(), 3);
     let order = |step| steps.iter().rposition(|&other| other == step).unwrap();
     assert!(order(Step::Write) < order(Step::SyncFile) && order(Step::SyncFile) < order(Step::Rename));
     assert_eq!((order(Step::Read), order(Step::SyncDirectory)), (order(Step::Rename) - 1, steps.len() - 1));
@@ -238,6 +240,42 @@ fn a_failing_system_call_leaves_the_old_file_untouched_and_is_named() {
         }
         assert!(place.open().is_ok(), "{step:?}: still locked");
     }
+}
+
+#[test]
+fn who_gets_in_between_two_system_calls_is_noticed() {
+    thread_local! {
+        static VICTIM: std::cell::RefCell<PathBuf> = const { std::cell::RefCell::new(PathBuf::new()) };
+    }
+    fn pipe_for_file() {
+        VICTIM.with_borrow(|path| {
+            fs::remove_file(path).unwrap();
+            rustix::fs::mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        });
+    }
+    fn link_for_temporary() {
+        VICTIM.with_borrow(|path| fs::hard_link(path, path.with_file_name(TEMPORARY)).unwrap());
+    }
+    let run = |step: Step, meddle: fn()| {
+        let rehearsal = Place::new();
+        fault::plan(None);
+        rehearsal.open().unwrap().replace(&new()).unwrap();
+        let at = fault::steps().iter().position(|&other| other == step).unwrap();
+        let place = Place::new();
+        VICTIM.set(place.path.clone());
+        fault::plan(Some((at, Fault::Meddle(meddle))));
+        let result = place.open().and_then(|file| file.replace(&new()));
+        fault::plan(None);
+        (place, result.unwrap_err())
+    };
+    // A pipe nobody writes to: opened without waiting, and not taken for the file.
+    let (_place, error) = run(Step::Open, pipe_for_file);
+    assert!(matches!(error, FileError::Changed { how: "it is no regular file any more", .. }), "{error}");
+    // Never written through a name that somebody else made.
+    let (place, error) = run(Step::Create, link_for_temporary);
+    assert_eq!(fs::read(&place.path).unwrap(), OLD);
+    let told = format!("cannot create the temporary file {:?}", place.path.with_file_name(TEMPORARY));
+    assert_eq!(error.to_string(), told);
 }
 
 #[test]
