@@ -234,7 +234,10 @@ impl Reader<'_> {
         let value = if matches!(high, 0xd800..0xdc00) {
             self.require("\\", "the other half of a surrogate pair")?;
             let low = self.code_unit()?;
-            0x10000 + ((high - 0xd800) << 10) + low.wrapping_sub(0xdc00)
+            if !matches!(low, 0xdc00..0xe000) {
+                return Err(self.error("the other half of a surrogate pair"));
+            }
+            0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)
         } else {
             high
         };
@@ -281,6 +284,9 @@ mod tests {
             (r#""\u+123""#, "expected four hexadecimal digits at byte 3"),
             (r#""\ud83d""#, "expected the other half of a surrogate pair at byte 7"),
             (r#""\ude00""#, "expected no lone surrogate at byte 7"),
+            (r#""\ud83d\u0041""#, "expected the other half of a surrogate pair at byte 13"),
+            (r#""\ud83d\ue000""#, "expected the other half of a surrogate pair at byte 13"),
+            (r#""\ud83d\ud83d""#, "expected the other half of a surrogate pair at byte 13"),
             (r#""\ud83dA""#, "expected the other half of a surrogate pair at byte 7"),
         ] {
             assert_eq!(Json::parse(text).unwrap_err().to_string(), message, "{text}");
@@ -293,6 +299,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn agrees_with_serde_json_on_escapes(
+            units in r#"(\\u(d[89abcdef][0-9a-f]{2}|[0-9a-fA-F]{3,5}|\+123)|\\["/bfnrtux]|\PC){0,4}"#
+        ) {
+            let text = format!("\"{units}\"");
+            let theirs = serde_json::from_str::<String>(&text).ok().map(Json::String);
+            prop_assert_eq!(Json::parse(&text).ok(), theirs);
+        }
+
         #[test]
         fn agrees_with_serde_json_on_what_is_json(
             text in r#"(true|[\[\]{},:" \t]|-?[0-9]{1,3}|\.[0-9]|[eE][+-]?|"[\PC]?"|\\u[0-9a-e]{4}|\\[nx/]){0,12}"#
