@@ -63,7 +63,8 @@ impl Contract {
         &BRIDGE_V1
     }
 
-    /// The same contract with the embedded SDK, which needs nothing but the standard library and rejects manifests with its own class.
+    /// The same contract with the embedded SDK, which needs nothing but the standard library and rejects manifests
+    /// with a class of its own.
     pub fn demo() -> &'static Contract {
         &DEMO
     }

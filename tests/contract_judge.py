@@ -1,6 +1,7 @@
 """Puts vectors to an SDK and prints what it said. Usage: contract_judge.py SDK_ROOT MANIFEST < vectors
 
-One JSON object a line comes in (id, question, tool, input); one line a vector goes out: id, a tab, and `accept` or the class raised.
+One JSON object a line comes in (id, question, tool, input); one line a vector goes out: id, a tab, and `accept` or the
+class raised.
 """
 
 import json

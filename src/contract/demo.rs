@@ -10,6 +10,7 @@ pub const DEMO_SDK: &[(&str, &str)] = &[
 /// The version it declares.
 pub const DEMO_VERSION: &str = "1.0.0";
 
-/// A text of `netbox_sdk/plugin_bridge.py` that occurs once, and what to put in its place so that numbers with a point or an exponent
-/// pass as integers however large they are: the rounding mistake the integer rule is there to find.
+/// A text of `netbox_sdk/plugin_bridge.py` that occurs once, and what to put in its place so that numbers with a
+/// point or an exponent pass as integers however large they are: the rounding mistake the integer rule is there to
+/// find.
 pub const DEMO_WRONG_ROUNDING: (&str, &str) = ("LARGEST_EXACT = 2**53 - 1", "LARGEST_EXACT = 2**1023");

@@ -1,7 +1,7 @@
 //! JSON that keeps what a reader of doubles loses: number tokens as written, member order, repeated members.
 //!
-//! The grammar is RFC 8259 plus the three tokens that Python's `json` reads and writes beyond it: `NaN`, `Infinity`, `-Infinity`.
-//! A lone surrogate escape, which Python reads and UTF-8 cannot hold, is an error here.
+//! The grammar is RFC 8259 plus the three tokens that Python's `json` reads and writes beyond it: `NaN`, `Infinity` and
+//! `-Infinity`. A lone surrogate escape, which Python reads and UTF-8 cannot hold, is an error here.
 
 use std::fmt;
 
@@ -234,7 +234,10 @@ impl Reader<'_> {
         let value = if matches!(high, 0xd800..0xdc00) {
             self.require("\\", "the other half of a surrogate pair")?;
             let low = self.code_unit()?;
-            0x10000 + ((high - 0xd800) << 10) + low.wrapping_sub(0xdc00)
+            if !matches!(low, 0xdc00..0xe000) {
+                return Err(self.error("the other half of a surrogate pair"));
+            }
+            0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)
         } else {
             high
         };
@@ -281,6 +284,9 @@ mod tests {
             (r#""\u+123""#, "expected four hexadecimal digits at byte 3"),
             (r#""\ud83d""#, "expected the other half of a surrogate pair at byte 7"),
             (r#""\ude00""#, "expected no lone surrogate at byte 7"),
+            (r#""\ud83d\u0041""#, "expected the other half of a surrogate pair at byte 13"),
+            (r#""\ud83d\ue000""#, "expected the other half of a surrogate pair at byte 13"),
+            (r#""\ud83d\ud83d""#, "expected the other half of a surrogate pair at byte 13"),
             (r#""\ud83dA""#, "expected the other half of a surrogate pair at byte 7"),
         ] {
             assert_eq!(Json::parse(text).unwrap_err().to_string(), message, "{text}");
@@ -294,7 +300,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_serde_json_on_what_is_json(text in r#"([\[\]{},:" \t]|-?[0-9]{1,3}|\.[0-9]|[eE][+-]?|"a"|"[\PC]?"|\\u[0-9a-e]{4}|\\[nux/]|true|null|\PC){0,12}"#) {
+        fn agrees_with_serde_json_on_escapes(
+            units in r#"(\\u(d[89abcdef][0-9a-f]{2}|[0-9a-fA-F]{3,5}|\+123)|\\["/bfnrtux]|\PC){0,4}"#
+        ) {
+            let text = format!("\"{units}\"");
+            let theirs = serde_json::from_str::<String>(&text).ok().map(Json::String);
+            prop_assert_eq!(Json::parse(&text).ok(), theirs);
+        }
+
+        #[test]
+        fn agrees_with_serde_json_on_what_is_json(
+            text in r#"(true|[\[\]{},:" \t]|-?[0-9]{1,3}|\.[0-9]|[eE][+-]?|"[\PC]?"|\\u[0-9a-e]{4}|\\[nx/]){0,12}"#
+        ) {
             // Where they may differ: serde_json refuses numbers no double can hold.
             match (Json::parse(&text), serde_json::from_str::<serde_json::Value>(&text)) {
                 (Ok(value), Ok(theirs)) => {
@@ -302,7 +319,9 @@ mod tests {
                     prop_assert_eq!(Json::parse(&value.to_string()).unwrap(), value);
                 }
                 (Err(_), Err(_)) => {}
-                (ours, theirs) => prop_assert!(theirs.is_err_and(|e| e.to_string().contains("out of range")), "{:?}", ours),
+                (ours, theirs) => {
+                    prop_assert!(theirs.is_err_and(|error| error.to_string().contains("out of range")), "{:?}", ours);
+                }
             }
         }
 

@@ -1,4 +1,5 @@
-//! JSON Patch (RFC 6902): a variation of a document, told by what differs. Operations `add`, `remove`, `replace` and `move`.
+//! JSON Patch (RFC 6902): a variation of a document, told by what differs. Of its operations `add`, `remove`,
+//! `replace` and `move`.
 
 use super::json::{Json, JsonError};
 
@@ -16,7 +17,8 @@ pub enum PatchError {
     Place(String),
 }
 
-/// Applies the patch `text` to `document`, in order. Numbers keep their tokens and members their order; an added member is the last.
+/// Applies the patch `text` to `document`, in order. Numbers keep their tokens and members their order; an added
+/// member is the last.
 ///
 /// # Errors
 /// [`PatchError`]; `document` is then half changed.
@@ -163,7 +165,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(op in "add|remove|replace|move|x", path in "(/(a|b|-|0|2|~1|x~1y|\\PC)?){0,3}", from in "(/[ab0])?") {
+        fn never_panics(
+            op in "add|remove|replace|move|x",
+            path in "(/(a|b|-|0|2|~1|x~1y|\\PC)?){0,3}",
+            from in "(/[ab0])?"
+        ) {
             let _ = patched(&format!(r#"[{{"op":"{op}","path":{path:?},"from":"{from}","value":[]}}]"#));
             let _ = patched(&format!(r#"[{{"op":"{op}","path":{path:?},"from":"{from}"}}]"#));
         }

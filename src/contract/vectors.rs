@@ -1,9 +1,10 @@
 //! The published vector set: a TOML file in which one line is one vector.
 //!
-//! A `[[group]]` belongs to one contract. Its tables `accept` and `reject` hold `name = 'JSON text'`. Each entry of its `ask` puts every
-//! one of these to one function of the SDK: the text takes the place of `<>` in the entry's `frame` (without a frame it is the whole
-//! input). Where the question is `manifest`, the text is instead a JSON Patch, whose result is the input: on the contract's own manifest, or
-//! on the one of `[manifests]` that the entry names as its `base`. A vector's id is the entry's `id`, a slash, and the name.
+//! A `[[group]]` belongs to one contract. Its tables `accept` and `reject` hold `name = 'JSON text'`. Each entry of
+//! its `ask` puts every one of these to one function of the SDK: the text takes the place of `<>` in the entry's
+//! `frame` (without a frame it is the whole input). Where the question is `manifest`, the text is instead a JSON
+//! Patch, whose result is the input: on the contract's own manifest, or on the one of `[manifests]` that the entry
+//! names as its `base`. A vector's id is the entry's `id`, a slash, and the name.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::OnceLock;
@@ -286,7 +287,9 @@ mod tests {
         let text = format!(
             "{HEAD}ask = [{{ id = 'x/a', question = 'arguments', tool = 't', frame = '[<>]' }}, \
              {{ id = 'x/r', question = 'response', tool = 'u' }}]\naccept.seven = '7.0'\nreject.eight = '8'\n\
-             {HEAD}ask = [{{ id = 'm', question = 'manifest' }}, {{ id = 'n', question = 'manifest', base = 'empty' }}]\naccept.b = '[{{\"op\":\"add\",\"path\":\"/b\",\"value\":2.0}}]'"
+             {HEAD}ask = [{{ id = 'm', question = 'manifest' }}, \
+             {{ id = 'n', question = 'manifest', base = 'empty' }}]\n\
+             accept.b = '[{{\"op\":\"add\",\"path\":\"/b\",\"value\":2.0}}]'"
         );
         let text = format!("manifests.empty = '{{ }}'\n{text}");
         let vectors = parse(&text, r#"{ "a": 1 }"#).unwrap();
@@ -334,7 +337,8 @@ mod tests {
         #[test]
         fn never_panics(text in ".{0,80}", frame in "(<>|[\\PC&&[^']]){0,6}", json in "[0-9\\[\\]{}\",:a]{0,12}") {
             let _ = parse(&text, "{}");
-            let ask = format!("ask = [{{ id = 'x', question = 'response', tool = 't', frame = '{frame}' }}]\naccept.a = '{json}'");
+            let ask = format!("ask = [{{ id = 'x', question = 'response', tool = 't', frame = '{frame}' }}]\n");
+            let ask = format!("{ask}accept.a = '{json}'");
             if let Ok(vectors) = parse(&format!("{HEAD}{ask}"), "{}") {
                 prop_assert_eq!(&vectors[0].input, &frame.replacen("<>", &json, 1));
             }
