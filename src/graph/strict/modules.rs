@@ -71,13 +71,13 @@ mod tests {
 
     #[test]
     fn a_long_name_with_many_variables_is_judged_in_linear_time() {
-        let name = "x".repeat(1 << 20);
+        let name = "x".repeat(1 << 17);
         for nul in ["", "\0"] {
-            let text = format!("[submodule \"{name}{nul}\"]\n{}", "a\n".repeat(1 << 19));
+            let text = format!("[submodule \"{name}{nul}\"]\n{}", "a\n".repeat(1 << 17));
             let started = std::time::Instant::now();
             assert_eq!(judged(text), []);
-            // Milliseconds; judging the name with every variable would take minutes.
-            assert!(started.elapsed().as_secs() < 10);
+            // Milliseconds; judging the name with every variable would take half a minute.
+            assert!(started.elapsed().as_secs() < 5);
         }
     }
 
