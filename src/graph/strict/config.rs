@@ -5,7 +5,7 @@
 
 /// Calls `variable` with each full name (`section.subsection.key`, section and key in lower case) and value, in order, until
 /// the text ends or cannot be parsed. Names and values end at their first NUL, as git's strings do. Linear in the bytes.
-pub(super) fn variables(data: &[u8], mut variable: impl FnMut(&[u8], Option<&[u8]>)) {
+pub(in crate::graph) fn variables(data: &[u8], mut variable: impl FnMut(&[u8], Option<&[u8]>)) {
     // That the text cannot be parsed is only INFO to git; what was seen before counts.
     let _ = Parser { data, at: 0, ended: false }.run(&mut variable);
 }
