@@ -10,7 +10,7 @@ use super::hash;
 use super::inflate::Inflater;
 use super::loose::{self, Want};
 use super::meter::Meter;
-use super::pack::{Pack, Window};
+use super::pack::{Base, Pack, Window};
 use super::store::Store;
 use super::sweep::PackReader;
 use super::table::raw;
@@ -47,19 +47,25 @@ impl<'a> Reader<'a> {
         self.store.loose_copies(object).map(Copy::Loose).chain(packed).collect()
     }
 
-    fn read(&mut self, copy: &Copy<'_>, id: ObjectId, content: &mut Vec<u8>) -> Result<Kind, ObjectError> {
-        match copy {
+    fn read(&mut self, copy: &Copy<'_>, id: ObjectId, want: Want, content: &mut Vec<u8>) -> Result<Kind, ObjectError> {
+        let (pack, position) = match copy {
             Copy::Loose(path) => {
-                self.loose.read(path, id, Want::Content, &mut self.meter, content).map(|(kind, _)| kind)
+                return self.loose.read(path, id, want, &mut self.meter, content).map(|(kind, _)| kind);
             }
-            Copy::Packed(pack, position) => {
-                self.window.clear();
-                let mut reader = PackReader { inflater: &mut self.inflater, window: &mut self.window };
-                let kind = reader.read(self.store, pack, *position, &mut self.meter, content)?;
-                hash::verify(kind, content, id)?;
-                Ok(kind)
+            Copy::Packed(pack, position) => (pack, *position),
+        };
+        self.window.clear();
+        let mut reader = PackReader { inflater: &mut self.inflater, window: &mut self.window };
+        if want == Want::Hash {
+            let entry = pack.entry(position, &self.store.table, reader.window)?;
+            if entry.base == Base::Whole(Kind::Blob) {
+                reader.hash(pack, position, &entry, &mut self.meter, id)?;
+                return Ok(Kind::Blob);
             }
         }
+        let kind = reader.read(self.store, pack, position, &mut self.meter, content)?;
+        hash::verify(kind, content, id)?;
+        Ok(kind)
     }
 
     /// An object's kind and content, from the first copy that is good.
@@ -68,7 +74,7 @@ impl<'a> Reader<'a> {
         let mut last = ObjectError::Missing;
         for copy in self.copies(object) {
             let mut content = Vec::new();
-            match self.read(&copy, id, &mut content) {
+            match self.read(&copy, id, Want::Content, &mut content) {
                 Ok(kind) => return Ok((kind, content)),
                 Err(error) => last = error,
             }
@@ -82,7 +88,7 @@ impl<'a> Reader<'a> {
         let mut faults = Vec::new();
         let mut content = Vec::new();
         for copy in self.copies(object) {
-            if let Err(error) = self.read(&copy, id, &mut content) {
+            if let Err(error) = self.read(&copy, id, Want::Hash, &mut content) {
                 let path = match copy {
                     Copy::Loose(path) => path,
                     Copy::Packed(pack, _) => pack.path.clone(),

@@ -13,7 +13,7 @@ use super::hash::{self, Hasher};
 use super::inflate::Inflater;
 use super::links::{Ledger, Links, Part};
 use super::meter::Meter;
-use super::pack::{Base, Pack, Window};
+use super::pack::{Base, Entry, Pack, Window};
 use super::store::Store;
 use crate::limits::Budget;
 
@@ -261,26 +261,15 @@ impl<'a> Worker<'a> {
         let object = self.pack.object(position);
         let id = self.store.table.id(object);
         let needed = self.forest.child[position as usize] != NONE;
-        let mut stream = self.pack.stream(position, &entry, &mut self.forward);
-        self.inflater.reset();
+        let mut reader = PackReader { inflater: &mut self.inflater, window: &mut self.forward };
         if kind == Kind::Blob && !needed {
-            let mut hasher = Hasher::new(kind, entry.size);
-            let meter = &mut self.meter;
-            self.inflater.streamed(&mut stream, entry.size, |piece| {
-                meter.spend(piece.len() as u64)?;
-                hasher.update(piece);
-                Ok(())
-            })?;
-            stream.is_done()?;
-            hasher.verify(id)?;
+            reader.hash(self.pack, position, &entry, &mut self.meter, id)?;
             self.part.record(self.ledger, object, kind, entry.size, &[])?;
             return Ok((kind, None));
         }
         let size = self.meter.fits(kind, entry.size)?;
-        self.meter.spend(entry.size)?;
         let mut content = self.spare.pop().unwrap_or_default();
-        self.inflater.exactly(&mut stream, size, &mut content)?;
-        stream.is_done()?;
+        reader.inflate(self.pack, position, &entry, size, &mut self.meter, &mut content)?;
         self.judge(object, kind, &content)?;
         if needed {
             return Ok((kind, Some(content)));
@@ -292,12 +281,9 @@ impl<'a> Worker<'a> {
     /// Makes an object from its base and records it.
     fn delta(&mut self, position: u32, kind: Kind, base: &[u8], content: &mut Vec<u8>) -> Result<(), ObjectError> {
         let entry = self.pack.entry(position, &self.store.table, &mut self.scattered)?;
-        let mut stream = self.pack.stream(position, &entry, &mut self.scattered);
-        self.inflater.reset();
         let size = self.meter.fits(Kind::Blob, entry.size)?;
-        self.meter.spend(entry.size)?;
-        self.inflater.exactly(&mut stream, size, &mut self.delta)?;
-        stream.is_done()?;
+        let mut reader = PackReader { inflater: &mut self.inflater, window: &mut self.scattered };
+        reader.inflate(self.pack, position, &entry, size, &mut self.meter, &mut self.delta)?;
         let delta = delta::parse(&self.delta).map_err(ObjectError::Delta)?;
         self.meter.fits(kind, delta.result)?;
         self.meter.spend(delta.result)?;
@@ -357,6 +343,27 @@ pub(super) struct PackReader<'a> {
 }
 
 impl PackReader<'_> {
+    /// Hashes a whole blob of any size piece by piece.
+    pub(super) fn hash(
+        &mut self,
+        pack: &Pack,
+        position: u32,
+        entry: &Entry,
+        meter: &mut Meter<'_>,
+        id: gix::ObjectId,
+    ) -> Result<(), ObjectError> {
+        let mut hasher = Hasher::new(Kind::Blob, entry.size);
+        let mut stream = pack.stream(position, entry, self.window);
+        self.inflater.reset();
+        self.inflater.streamed(&mut stream, entry.size, |piece| {
+            meter.spend(piece.len() as u64)?;
+            hasher.update(piece);
+            Ok(())
+        })?;
+        stream.is_done()?;
+        hasher.verify(id)
+    }
+
     /// The kind and content of an entry, not hashed yet.
     pub(super) fn read(
         &mut self,
@@ -399,7 +406,7 @@ impl PackReader<'_> {
         &mut self,
         pack: &Pack,
         position: u32,
-        entry: &super::pack::Entry,
+        entry: &Entry,
         size: usize,
         meter: &mut Meter<'_>,
         out: &mut Vec<u8>,
