@@ -198,6 +198,12 @@ impl Ledger {
         self.add(check, Status::Error, vec![finding]);
     }
 
+    /// Records that the check could not be decided, and that its stage cannot go on without.
+    pub fn halt(&mut self, check: Check, finding: Finding) -> Halt {
+        self.undecided(check, finding);
+        Halt(())
+    }
+
     fn add(&mut self, check: Check, status: Status, findings: Vec<Finding>) {
         let entry = &mut self.entries[check as usize];
         entry.status = match (entry.status, status) {

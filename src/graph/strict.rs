@@ -6,7 +6,7 @@
 
 mod attributes;
 mod commit;
-mod config;
+pub(super) mod config;
 mod modules;
 mod names;
 mod tree;

@@ -7,19 +7,19 @@ use gix::bstr::ByteSlice;
 
 /// One variable as git's callbacks see it. Names and values end at their first NUL, as git's strings do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Variable<'a> {
+pub(in crate::graph) struct Variable<'a> {
     /// All of the full name before the last dot: section in lower case, dot, subsection. Empty if there is no dot.
-    pub(super) section: &'a [u8],
+    pub(in crate::graph) section: &'a [u8],
     /// What follows that dot; in lower case, unless a NUL in the header made it part of the subsection.
-    pub(super) key: &'a [u8],
+    pub(in crate::graph) key: &'a [u8],
     /// `None` for a lone key.
-    pub(super) value: Option<&'a [u8]>,
+    pub(in crate::graph) value: Option<&'a [u8]>,
     /// No variable before it has this very header, so what depends on the section alone need not be judged again.
-    pub(super) first: bool,
+    pub(in crate::graph) first: bool,
 }
 
 /// Calls `each` with the variables in order, until the text ends or cannot be parsed. Linear in the bytes.
-pub(super) fn variables(data: &[u8], mut each: impl FnMut(Variable<'_>)) {
+pub(in crate::graph) fn variables(data: &[u8], mut each: impl FnMut(Variable<'_>)) {
     // That the text cannot be parsed is only INFO to git; what was seen before counts.
     let _ = Parser { data, at: 0, ended: false }.run(&mut each);
 }
