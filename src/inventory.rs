@@ -1,0 +1,226 @@
+//! The committed package, held against the working tree.
+//!
+//! What counts is the commit: the package's entries are read from its tree and its blobs, and the files on disk must equal them
+//! in paths, bytes and modes. The index, filters and attributes prove nothing and are never consulted.
+
+mod version;
+mod worktree;
+
+use std::sync::Arc;
+
+use gix::ObjectId;
+
+use crate::check::{Check, Finding, Halt, Ledger, Stage};
+use crate::contract::Contract;
+use crate::fs::{RepoPath, lossy};
+use crate::graph::{GraphError, TreeFile, VerifiedGraph};
+use crate::identity::ReleaseVersion;
+
+/// The two modes a package file may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileMode {
+    /// `100644`
+    Regular,
+    /// `100755`
+    Executable,
+}
+
+impl FileMode {
+    fn parse(spelled: &[u8]) -> Option<FileMode> {
+        match spelled {
+            b"100644" => Some(FileMode::Regular),
+            b"100755" => Some(FileMode::Executable),
+            _ => None,
+        }
+    }
+
+    /// As git spells it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FileMode::Regular => "100644",
+            FileMode::Executable => "100755",
+        }
+    }
+}
+
+/// One committed file of the package.
+#[derive(Clone, Debug)]
+pub struct PackageFile {
+    /// Its path in the commit, the package folder included.
+    pub path: RepoPath,
+    /// Its mode.
+    pub mode: FileMode,
+    /// Its blob.
+    pub id: ObjectId,
+    /// The blob's content, hashed against `id` by the graph.
+    pub content: Arc<[u8]>,
+}
+
+/// The package of the expected commit, complete and equal to the working tree's.
+#[derive(Debug)]
+pub struct VerifiedInventory {
+    graph: VerifiedGraph,
+    version: Option<ReleaseVersion>,
+    files: Vec<PackageFile>,
+}
+
+impl VerifiedInventory {
+    /// The graph it was read from.
+    pub fn graph(&self) -> &VerifiedGraph {
+        &self.graph
+    }
+
+    /// The files, sorted by path.
+    pub fn files(&self) -> &[PackageFile] {
+        &self.files
+    }
+
+    /// The version that was expected and found.
+    pub fn version(&self) -> Option<&ReleaseVersion> {
+        self.version.as_ref()
+    }
+
+    pub(crate) fn into_parts(self) -> (VerifiedGraph, Option<ReleaseVersion>, Vec<PackageFile>) {
+        (self.graph, self.version, self.files)
+    }
+}
+
+const PROJECT_FILE: &str = "pyproject.toml";
+
+/// Reads the package from the graph and compares it with the disk.
+///
+/// Without an expected `version` (only `snapshot` has none) the commit must still declare one, and only one.
+///
+/// # Errors
+/// [`Halt`] unless every check of the inventory stage passed.
+pub fn verify(
+    graph: VerifiedGraph,
+    contract: &Contract,
+    version: Option<&ReleaseVersion>,
+    ledger: &mut Ledger,
+) -> Result<VerifiedInventory, Halt> {
+    let files = committed(&graph, contract, ledger);
+    if let Some(files) = &files {
+        record_module(files, contract, ledger);
+        record_sources(files, ledger);
+        worktree::compare(&graph, contract.package, files, ledger);
+        version::record(files, &graph, contract, version, ledger);
+    }
+    ledger.close(Stage::Inventory)?;
+    Ok(VerifiedInventory { graph, version: version.cloned(), files: files.unwrap_or_default() })
+}
+
+/// The package's files, as far as the tree can be read at all; records [`Check::PackageTree`].
+fn committed(graph: &VerifiedGraph, contract: &Contract, ledger: &mut Ledger) -> Option<Vec<PackageFile>> {
+    let limits = graph.budget().limits().clone();
+    let undecided = |ledger: &mut Ledger, subject: &str, expected: String, actual: String, flag: &str| {
+        let hint = format!("raise the bound with {flag} if this size is intended");
+        ledger.undecided(Check::PackageTree, Finding::new(subject, expected, actual, hint));
+    };
+    let entries = match graph.folder(contract.package) {
+        Ok(entries) => entries,
+        Err(GraphError::Entries { limit, .. }) => {
+            let (expected, actual) = (format!("at most {limit} files"), "more".to_owned());
+            undecided(ledger, contract.package, expected, actual, "--limit-package-files");
+            return None;
+        }
+        Err(error) => {
+            let hint = "run the gate again; if it stays, the repository is changing under it";
+            let finding = Finding::new(contract.package, "a readable tree", error.to_string(), hint);
+            ledger.undecided(Check::PackageTree, finding);
+            return None;
+        }
+    };
+    if entries.is_empty() {
+        let hint = format!("check that --sdk-root is the SDK's checkout: `git ls-tree HEAD {}/`", contract.package);
+        let finding = Finding::new(format!("{}/", contract.package), "a folder in the commit", "no such folder", hint);
+        ledger.record(Check::PackageTree, vec![finding]);
+        return None;
+    }
+    let mut findings = Vec::new();
+    let mut files = Vec::with_capacity(entries.len());
+    let mut total = 0u64;
+    for entry in &entries {
+        if let Err(stop) = graph.budget().check() {
+            let hint = "run the gate again, with more time if it ran out: --limit-seconds";
+            let finding = Finding::new(contract.package, "a complete inventory", stop.to_string(), hint);
+            ledger.undecided(Check::PackageTree, finding);
+            return None;
+        }
+        let Some((path, mode)) = plain_file(entry, &mut findings) else { continue };
+        match graph.blob(entry.id) {
+            Ok(content) => {
+                total += content.len() as u64;
+                files.push(PackageFile { path, mode, id: entry.id, content: content.into() });
+            }
+            Err(error) => {
+                let subject = path.as_str();
+                undecided(ledger, subject, "a readable blob".into(), error.to_string(), "--limit-file-bytes");
+                return None;
+            }
+        }
+        if total > limits.package_bytes {
+            let expected = format!("at most {} bytes in all", limits.package_bytes);
+            undecided(ledger, contract.package, expected, format!("more than {total} bytes"), "--limit-package-bytes");
+            return None;
+        }
+    }
+    ledger.record(Check::PackageTree, findings);
+    Some(files)
+}
+
+fn plain_file(entry: &TreeFile, findings: &mut Vec<Finding>) -> Option<(RepoPath, FileMode)> {
+    let path = RepoPath::parse(&entry.path);
+    let mode = FileMode::parse(&entry.spelled_mode);
+    let hint = "the package of a release holds only plain files; have it fixed upstream and certify that commit";
+    if let Err(component) = &path {
+        let expected = "path components of ASCII letters, digits, `_`, `.` and `-`";
+        findings.push(Finding::new(lossy(&entry.path), expected, component.clone(), hint));
+    }
+    if mode.is_none() {
+        let actual = format!("mode {}", lossy(&entry.spelled_mode));
+        findings.push(Finding::new(lossy(&entry.path), "a regular file, mode 100644 or 100755", actual, hint));
+    }
+    Some((path.ok()?, mode?))
+}
+
+fn record_module(files: &[PackageFile], contract: &Contract, ledger: &mut Ledger) {
+    let found = files.iter().any(|file| file.path.as_str() == contract.module_origin);
+    let missing = || {
+        let hint = "this release has no plugin bridge; certify one that has (netbox-sdk 0.0.11 is the first)";
+        Finding::new(contract.module_origin, "a file of the commit", "no such file", hint)
+    };
+    ledger.record(Check::PackageModule, if found { vec![] } else { vec![missing()] });
+}
+
+/// Files that Python would run, or let steer an import, without their being readable source.
+fn record_sources(files: &[PackageFile], ledger: &mut Ledger) {
+    const OPAQUE: [(&str, &str); 9] = [
+        (".so", "a native module"),
+        (".pyd", "a native module"),
+        (".dll", "a native library"),
+        (".dylib", "a native library"),
+        (".a", "a native library"),
+        (".pyc", "bytecode"),
+        (".pyo", "bytecode"),
+        (".pth", "a path configuration file"),
+        (".start", "a start-up configuration file"),
+    ];
+    let opaque = |path: &str| {
+        let lower = path.to_ascii_lowercase();
+        if lower.split('/').any(|part| part == "__pycache__") {
+            return Some("a bytecode folder");
+        }
+        // Versioned libraries end otherwise: libx.so.1
+        let versioned = lower.rsplit('/').next().is_some_and(|name| name.contains(".so."));
+        let listed = OPAQUE.iter().find(|(suffix, _)| lower.ends_with(suffix));
+        listed.map(|(_, what)| *what).or(versioned.then_some("a native library"))
+    };
+    let findings = files.iter().filter_map(|file| {
+        let what = opaque(file.path.as_str())?;
+        let hint = "certify a commit without it: what cannot be read cannot be proven";
+        Some(Finding::new(file.path.as_str(), "Python source or data", what, hint))
+    });
+    let findings = findings.collect();
+    ledger.record(Check::PackageSource, findings);
+}
