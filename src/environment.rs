@@ -1,0 +1,235 @@
+//! The virtual environment that lends the probe its interpreter and the SDK's dependencies.
+//!
+//! Looked at from outside: nothing of it runs here. What only a running interpreter can tell is asked by the probe.
+
+mod installed;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::check::{Check, Finding, Halt, Ledger, Stage};
+use crate::digest::sha256;
+use crate::fs::{FileError, read_file};
+use crate::identity::ExpectedIdentity;
+use crate::snapshot::Snapshot;
+
+pub use installed::{Distribution, Evidence};
+
+/// The oldest CPython the gate runs: 3.11 is the first with `-P` and a frozen standard-library start-up.
+pub const OLDEST_PYTHON: (u32, u32) = (3, 11);
+
+/// `pyvenv.cfg` and `METADATA`-sized files are far below this.
+const SMALL_FILE: u64 = 1 << 20;
+/// An interpreter with everything linked in is far below this.
+const INTERPRETER: u64 = 512 << 20;
+
+/// A virtual environment fit to run the probe, and the package it will run.
+#[derive(Debug)]
+pub struct LockedEnvironment {
+    snapshot: Snapshot,
+    identity: ExpectedIdentity,
+    root: PathBuf,
+    interpreter: PathBuf,
+    interpreter_sha256: String,
+    python: (u32, u32),
+    site: Vec<PathBuf>,
+    distributions: Vec<Distribution>,
+}
+
+impl LockedEnvironment {
+    /// The private copy the probe imports.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The whole identity, whose commit and version the private copy has.
+    pub fn identity(&self) -> &ExpectedIdentity {
+        &self.identity
+    }
+
+    /// The root, absolute and without links.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// `bin/python` below the root, not resolved: an environment is entered by that path.
+    pub fn interpreter(&self) -> &Path {
+        &self.interpreter
+    }
+
+    /// SHA-256 of the binary `bin/python` leads to, hexadecimal.
+    pub fn interpreter_sha256(&self) -> &str {
+        &self.interpreter_sha256
+    }
+
+    /// The minor version `pyvenv.cfg` names.
+    pub fn python(&self) -> (u32, u32) {
+        self.python
+    }
+
+    /// The site-packages folders, absolute, in import order.
+    pub fn site(&self) -> &[PathBuf] {
+        &self.site
+    }
+
+    /// What is installed, sorted by name.
+    pub fn distributions(&self) -> &[Distribution] {
+        &self.distributions
+    }
+}
+
+/// Examines the environment at the root that `identity` expects.
+///
+/// # Errors
+/// [`Halt`] unless every check of the environment stage passed.
+pub fn verify(snapshot: Snapshot, identity: &ExpectedIdentity, ledger: &mut Ledger) -> Result<LockedEnvironment, Halt> {
+    let expected = identity.environment_root().to_owned();
+    // A private copy of anything else must not lend its proof to this identity.
+    if snapshot.graph().commit() != identity.commit() || snapshot.version() != Some(identity.version()) {
+        let actual = "a copy made for another identity";
+        let finding = Finding::new("private copy", identity.commit().to_string(), actual, "report this as a bug");
+        return Err(ledger.give_up(Check::EnvironmentRoot, finding));
+    }
+    let cure = Cure(&expected);
+    let (root, config) = open(&expected).map_err(|error| {
+        let finding = |actual| Finding::new("environment root", "a virtual environment", actual, cure.to_string());
+        if error.is_not_found() && expected.is_dir() {
+            ledger.refuse(Check::EnvironmentRoot, finding("a folder without pyvenv.cfg".into()))
+        } else {
+            ledger.give_up(Check::EnvironmentRoot, finding(error.to_string()))
+        }
+    })?;
+
+    let mut findings = Vec::new();
+    match config.get("include-system-site-packages").map(String::as_str) {
+        Some("false") => {}
+        other => findings.push(Finding::new(
+            "pyvenv.cfg",
+            "include-system-site-packages = false",
+            other.map_or("no such line".into(), |value| format!("include-system-site-packages = {value}")),
+            cure.to_string(),
+        )),
+    }
+    let python = python_version(&config);
+    let site = python.map(|python| site_folders(&root, python)).unwrap_or_default();
+    if python.is_some() && site.is_empty() {
+        let (major, minor) = python.unwrap_or_default();
+        let subject = format!("lib/python{major}.{minor}/site-packages");
+        findings.push(Finding::new(subject, "a folder", "no such folder", cure.to_string()));
+    }
+    ledger.record(Check::EnvironmentRoot, findings);
+
+    let interpreter = root.join("bin/python");
+    let interpreter_sha256 = record_interpreter(&interpreter, &config, python, &cure, ledger)?;
+    let budget = snapshot.graph().budget();
+    let distributions = installed::verify(&root, &site, &cure.to_string(), budget, ledger);
+    ledger.close(Stage::Environment)?;
+    let python = python.unwrap_or_default();
+    let identity = identity.clone();
+    Ok(LockedEnvironment { snapshot, identity, root, interpreter, interpreter_sha256, python, site, distributions })
+}
+
+/// The commands that make a right environment.
+struct Cure<'a>(&'a Path);
+
+impl std::fmt::Display for Cure<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let root = self.0.display();
+        write!(f, "in the SDK's checkout: `UV_PROJECT_ENVIRONMENT={root} uv sync --frozen --no-install-project`, ")?;
+        write!(f, "or `python3 -m venv {root}` and install the SDK's requirements with its pip")
+    }
+}
+
+type Config = BTreeMap<String, String>;
+
+fn open(expected: &Path) -> Result<(PathBuf, Config), FileError> {
+    let root = expected.canonicalize().map_err(FileError::new("find the folder", expected))?;
+    let config = read_file(&root.join("pyvenv.cfg"), SMALL_FILE)?;
+    Ok((root, parse_config(&String::from_utf8_lossy(&config.bytes))))
+}
+
+/// `key = value` lines, as CPython's `getpath` and `site` read them: keys are lower-cased, both sides trimmed, the last one wins.
+fn parse_config(text: &str) -> Config {
+    let pair = |line: &str| {
+        let (key, value) = line.split_once('=')?;
+        Some((key.trim().to_ascii_lowercase(), value.trim().to_owned()))
+    };
+    text.lines().filter_map(pair).collect()
+}
+
+/// `version` (venv, `3.11.7`) or `version_info` (virtualenv and uv, `3.11.7` or `3.11.7.final.0`).
+fn python_version(config: &Config) -> Option<(u32, u32)> {
+    let text = config.get("version_info").or_else(|| config.get("version"))?;
+    let mut parts = text.split('.').map(|part| part.parse().ok());
+    Some((parts.next()??, parts.next()??))
+}
+
+fn record_interpreter(
+    interpreter: &Path,
+    config: &Config,
+    python: Option<(u32, u32)>,
+    cure: &Cure<'_>,
+    ledger: &mut Ledger,
+) -> Result<String, Halt> {
+    let mut findings = Vec::new();
+    let (major, minor) = OLDEST_PYTHON;
+    let wanted = format!("CPython {major}.{minor} or later");
+    let implementation = config.get("implementation");
+    if implementation.is_some_and(|name| name != "CPython") || python.is_none_or(|python| python < OLDEST_PYTHON) {
+        let actual = match (implementation, python) {
+            (_, None) => "pyvenv.cfg names no version".to_owned(),
+            (name, Some((major, minor))) => format!("{} {major}.{minor}", name.map_or("Python", |name| name.as_str())),
+        };
+        findings.push(Finding::new("pyvenv.cfg", wanted, actual, cure.to_string()));
+    }
+    // The link is followed on purpose: a virtual environment's python usually is one.
+    let binary = interpreter
+        .canonicalize()
+        .map_err(FileError::new("find the interpreter", interpreter))
+        .and_then(|binary| read_file(&binary, INTERPRETER));
+    let binary = binary.map_err(|error| {
+        let finding = Finding::new("bin/python", "an interpreter", error.to_string(), cure.to_string());
+        ledger.give_up(Check::EnvironmentInterpreter, finding)
+    })?;
+    if !binary.executable {
+        let actual = "a file that may not be executed";
+        findings.push(Finding::new("bin/python", "an executable file", actual, cure.to_string()));
+    }
+    ledger.record(Check::EnvironmentInterpreter, findings);
+    Ok(sha256(&binary.bytes))
+}
+
+/// `lib/pythonX.Y/site-packages`, and the same below `lib64` where that is a folder of its own and not a link to `lib`.
+fn site_folders(root: &Path, (major, minor): (u32, u32)) -> Vec<PathBuf> {
+    let folder = |lib: &str| root.join(lib).join(format!("python{major}.{minor}/site-packages"));
+    let real = |folder: &PathBuf| folder.canonicalize().is_ok_and(|real| real == *folder && real.is_dir());
+    ["lib", "lib64"].map(folder).into_iter().filter(real).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_three_makers_of_environments_are_read() {
+        let venv = "home = /usr/bin\ninclude-system-site-packages = false\nversion = 3.11.7\n";
+        let virtualenv = "home = /usr/bin\nimplementation = CPython\nversion_info = 3.12.1.final.0\nversion = 3.12.1\n";
+        let uv = "home=/usr/bin\nimplementation = CPython\nuv = 0.9\nversion_info = 3.13.0\nInclude-System-Site-Packages = false";
+        assert_eq!(python_version(&parse_config(venv)), Some((3, 11)));
+        assert_eq!(python_version(&parse_config(virtualenv)), Some((3, 12)));
+        assert_eq!(python_version(&parse_config(uv)), Some((3, 13)));
+        assert_eq!(parse_config(uv)["include-system-site-packages"], "false");
+        assert_eq!(python_version(&parse_config("version = three")), None);
+        assert_eq!(python_version(&parse_config("version = 3")), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_as_pairs(text in "\\PC{0,80}") {
+            let config = parse_config(&text);
+            let _ = python_version(&config);
+            prop_assert!(config.keys().all(|key| key.trim() == key));
+        }
+    }
+}
