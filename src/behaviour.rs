@@ -1,0 +1,335 @@
+//! The SDK, run and judged from outside its process.
+//!
+//! Two probes import the private copy and answer the contract's vectors in different orders. A probe reports what a call did; the
+//! verdict is reached here, from complete transcripts. No probe learns an expected verdict, the expected version or the commit.
+
+mod judge;
+mod protocol;
+mod sandbox;
+
+use std::path::Path;
+use std::time::Duration;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::check::{Check, Finding, Halt, Ledger, Stage};
+use crate::contract::{Contract, Question, Vector, Verdict};
+use crate::environment::LockedEnvironment;
+
+use protocol::{Fault, Probe};
+pub use sandbox::{Enforcement, Sandbox};
+
+/// How long a probe may take to start and to import the SDK.
+const IMPORT_PATIENCE: Duration = Duration::from_secs(120);
+/// How long a probe may take over one vector.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a call did, as the probe saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Observed {
+    /// It returned as a validator that accepts does.
+    Accept,
+    /// It raised exactly the contract's rejection class.
+    Reject,
+    /// Anything else: another exception, a value where none belongs, a changed argument.
+    Crash,
+    /// The probe gave no answer.
+    Nothing,
+}
+
+/// One vector's outcome.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// The vector's id.
+    pub id: String,
+    /// The name of the contract it belongs to.
+    pub topic: &'static str,
+    /// What it asks.
+    pub question: Question,
+    /// The verdict of the contract.
+    pub expected: Verdict,
+    /// What the first probe did.
+    pub observed: Observed,
+}
+
+/// Where a loaded module came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModuleKind {
+    /// The private copy.
+    Snapshot,
+    /// The environment's site-packages.
+    Environment,
+    /// The standard library of the base interpreter.
+    StandardLibrary,
+    /// Built into the interpreter.
+    BuiltIn,
+    /// Made in memory by code that is itself accounted for.
+    InMemory,
+    /// The probe's own driver.
+    Probe,
+    /// None of these.
+    Elsewhere,
+}
+
+/// One loaded module.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LoadedModule {
+    /// Its name in `sys.modules`.
+    pub name: String,
+    /// Its file, relative to the place `kind` names.
+    pub origin: String,
+    /// Where it came from.
+    pub kind: ModuleKind,
+}
+
+/// What the running interpreter said of itself.
+#[derive(Clone, Debug)]
+pub struct Interpreter {
+    /// `sys.implementation.name`.
+    pub implementation: String,
+    /// `major.minor.micro`.
+    pub version: String,
+    /// `sys.base_prefix`.
+    pub base_prefix: String,
+}
+
+/// Everything two probes showed. Some of it stays empty if they did not get that far.
+#[derive(Debug, Default)]
+pub struct Evidence {
+    /// The interpreter.
+    pub interpreter: Option<Interpreter>,
+    /// What the kernel enforced on them.
+    pub sandbox: Option<Sandbox>,
+    /// The version the loaded package declares.
+    pub version: Option<String>,
+    /// The loaded modules of both probes, sorted by name.
+    pub loaded: Vec<LoadedModule>,
+    /// One entry per vector, in the contract's order.
+    pub observations: Vec<Observation>,
+}
+
+/// The SDK answered every required vector right, twice, and everything about the way it ran was in order.
+#[derive(Debug)]
+pub struct BehaviourReport {
+    environment: LockedEnvironment,
+}
+
+impl BehaviourReport {
+    /// The environment it ran in, and through it the whole proof.
+    pub fn environment(&self) -> &LockedEnvironment {
+        &self.environment
+    }
+}
+
+/// Runs two probes and judges their transcripts.
+///
+/// `seed` fixes the two orders of the vectors; `require_sandbox` refuses a probe that the kernel confines less than in full; `temporary` is where the probes' private folders are made.
+///
+/// # Errors
+/// [`Halt`] unless every check of the behaviour stage passed; `evidence` holds what was seen either way.
+pub fn verify(
+    environment: LockedEnvironment,
+    contract: &Contract,
+    seed: u64,
+    require_sandbox: bool,
+    temporary: &Path,
+    evidence: &mut Evidence,
+    ledger: &mut Ledger,
+) -> Result<BehaviourReport, Halt> {
+    let vectors = contract.vectors().map_err(|error| {
+        let finding = Finding::new("vectors", "the published vectors", error.to_string(), "use a released gate");
+        ledger.give_up(Check::VectorsSchema, finding)
+    })?;
+    let orders = orders(vectors.len(), seed);
+    let run = |order: &[usize]| run(&environment, contract, vectors, order, temporary);
+    let transcripts = std::thread::scope(|scope| {
+        let second = scope.spawn(|| run(&orders[1]));
+        let first = run(&orders[0]);
+        // A panic in the other thread leaves an empty transcript, which is refused like any other.
+        [first, second.join().unwrap_or_default()]
+    });
+    judge::judge(&transcripts, &environment, contract, vectors, require_sandbox, evidence, ledger);
+    ledger.close(Stage::Behaviour)?;
+    Ok(BehaviourReport { environment })
+}
+
+/// Two different orders of `count` vectors.
+fn orders(count: usize, seed: u64) -> [Vec<usize>; 2] {
+    let mut rng = rand::rngs::StdRng::seed_from_u64(seed);
+    let mut first: Vec<usize> = (0..count).collect();
+    first.shuffle(&mut rng);
+    let mut second = first.clone();
+    second.shuffle(&mut rng);
+    if second == first {
+        second.reverse();
+    }
+    [first, second]
+}
+
+/// The probe's description of its interpreter, before anything foreign is imported.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InterpreterFacts {
+    implementation: String,
+    version: [u32; 3],
+    isolated: bool,
+    site: bool,
+    executable: String,
+    base_prefix: String,
+    path: Vec<String>,
+    loaded: Vec<String>,
+}
+
+/// The probe's description of the loaded SDK, or why it could not be loaded.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum Import {
+    Loaded(ModuleFacts),
+    Failed { failed: String },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModuleFacts {
+    origin: String,
+    version: String,
+    version_is_str: bool,
+    payload_rejection: RejectionFacts,
+    manifest_rejection: RejectionFacts,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RejectionFacts {
+    module: String,
+    name: String,
+    exception: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    did: Did,
+    raised: Option<String>,
+    unchanged: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Did {
+    Returned,
+    ReturnedAValue,
+    Rejected,
+    Raised,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndFacts {
+    modules: Vec<NamedModule>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedModule {
+    name: String,
+    origin: Option<String>,
+    file: Option<String>,
+}
+
+/// One probe's whole dialogue, as far as it went.
+#[derive(Debug, Default)]
+struct Transcript {
+    sandbox: Option<Sandbox>,
+    interpreter: Option<InterpreterFacts>,
+    import: Option<Import>,
+    /// By vector; `None` where no answer came.
+    answers: Vec<Option<Answer>>,
+    end: Option<EndFacts>,
+    fault: Option<Fault>,
+}
+
+fn run(
+    environment: &LockedEnvironment,
+    contract: &Contract,
+    vectors: &[Vector],
+    order: &[usize],
+    temporary: &Path,
+) -> Transcript {
+    let mut transcript = Transcript { answers: vec![None; vectors.len()], ..Transcript::default() };
+    let outcome = converse(environment, contract, vectors, order, temporary, &mut transcript);
+    transcript.fault = outcome.err();
+    transcript
+}
+
+fn converse(
+    environment: &LockedEnvironment,
+    contract: &Contract,
+    vectors: &[Vector],
+    order: &[usize],
+    temporary: &Path,
+    transcript: &mut Transcript,
+) -> Result<(), Fault> {
+    let mut probe = Probe::start(environment, temporary)?;
+    transcript.sandbox = Some(probe.sandbox().clone());
+    let about = |about: &str| Map::from_iter([("about".to_owned(), Value::from(about))]);
+    transcript.interpreter = Some(probe.ask(about("interpreter"), IMPORT_PATIENCE)?);
+
+    let mut question = about("module");
+    let path: Vec<_> = std::iter::once(environment.snapshot().root())
+        .chain(environment.site().iter().map(|folder| folder.as_path()))
+        .map(|folder| Value::from(folder.to_string_lossy()))
+        .collect();
+    question.insert("path".into(), path.into());
+    question.insert("package".into(), contract.package.into());
+    question.insert("module".into(), contract.module_name().into());
+    question.insert("manifest".into(), contract.manifest().into());
+    question.insert("payload_rejection".into(), contract.payload_rejection.into());
+    question.insert("manifest_rejection".into(), contract.manifest_rejection.into());
+    let import = probe.ask(question, IMPORT_PATIENCE)?;
+    let loaded = matches!(import, Import::Loaded(_));
+    transcript.import = Some(import);
+    if !loaded {
+        return Ok(());
+    }
+
+    for &index in order {
+        let vector = &vectors[index];
+        let mut question = about("vector");
+        let (ask, tool) = match &vector.question {
+            Question::Arguments { tool } => ("arguments", json!(tool)),
+            Question::Response { tool } => ("response", json!(tool)),
+            Question::Manifest => ("manifest", Value::Null),
+        };
+        question.insert("ask".into(), ask.into());
+        question.insert("tool".into(), tool);
+        question.insert("input".into(), vector.input.as_str().into());
+        transcript.answers[index] = Some(probe.ask(question, ANSWER_PATIENCE)?);
+    }
+    transcript.end = Some(probe.ask(about("end"), ANSWER_PATIENCE)?);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn two_orders_of_the_same_vectors(count in 2usize..60, seed: u64) {
+            let [first, second] = orders(count, seed);
+            prop_assert_ne!(&first, &second);
+            for mut order in [first.clone(), second] {
+                order.sort_unstable();
+                prop_assert_eq!(order, (0..count).collect::<Vec<_>>());
+            }
+            prop_assert_eq!(&orders(count, seed)[0], &first);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+"""Answers questions about one module, one at a time. Started by its path: python -I -S -B THIS.
+
+Questions come on descriptor 0 and answers go out on descriptor 1, one JSON document a line. Both are moved away before anything
+foreign is imported. This process decides nothing: it says what a call did, and whoever asked knows what that means. Every
+question carries a fresh nonce which only its answer repeats.
+"""
+
+import json
+import os
+import sys
+
+
+def serve():
+    # Held as locals: rebinding a name of a module or of builtins does not reach them.
+    read, write, exit_now = os.read, os.write, os._exit
+    loads, text_of, kind_of = json.loads, repr, type
+    dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+    modules = sys.modules
+    questions, answers = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+    pending = b""
+
+    def question():
+        nonlocal pending
+        while b"\n" not in pending:
+            more = read(questions, 65536)
+            if not more:
+                exit_now(0)
+            pending += more
+        line, _, pending = pending.partition(b"\n")
+        return loads(line)
+
+    def answer(nonce, **facts):
+        facts["nonce"] = nonce
+        line = dumps(facts).encode("ascii") + b"\n"
+        while line:
+            line = line[write(answers, line):]
+
+    def interpreter(asked):
+        flags = sys.flags
+        answer(
+            asked["nonce"],
+            implementation=sys.implementation.name,
+            version=list(sys.version_info[:3]),
+            isolated=flags.isolated == 1 and flags.ignore_environment == 1 and flags.no_user_site == 1,
+            site=flags.no_site == 0 or "site" in modules,
+            executable=sys.executable,
+            base_prefix=sys.base_prefix,
+            path=list(sys.path),
+            loaded=sorted(modules),
+        )
+
+    def load(asked):
+        """Imports the module with exactly the given path in front, and remembers what the questions will name."""
+        sys.path[:0] = asked["path"]
+        try:
+            package = __import__(asked["package"])
+            __import__(asked["module"])
+            module = modules[asked["module"]]
+            owner, _, name = asked["manifest_rejection"].partition(":")
+            manifest_rejection = getattr(modules[owner], name)
+            payload_rejection = getattr(module, asked["payload_rejection"].partition(":")[2])
+            model = module.PluginManifest
+            calls = {
+                "manifest": model.model_validate,
+                "arguments": module.validate_plugin_tool_arguments,
+                "response": module.validate_plugin_tool_response,
+            }
+            manifest = calls["manifest"](loads(asked["manifest"]))
+            tools = {tool.name: tool for tool in manifest.tools}
+        except BaseException as error:
+            answer(asked["nonce"], failed=kind_of(error).__name__ + ": " + str(error)[:500])
+            return None
+        version = getattr(package, "__version__", None)
+        answer(
+            asked["nonce"],
+            origin=str(getattr(module, "__file__", None)),
+            version=version if kind_of(version) is str else text_of(version),
+            version_is_str=kind_of(version) is str,
+            payload_rejection=rejection_facts(payload_rejection),
+            manifest_rejection=rejection_facts(manifest_rejection),
+        )
+        return calls, tools, model, payload_rejection, manifest_rejection
+
+    def rejection_facts(kind):
+        if not isinstance(kind, type):
+            return {"module": "", "name": text_of(kind), "exception": False}
+        return {
+            "module": kind.__module__,
+            "name": kind.__qualname__,
+            "exception": issubclass(kind, Exception) and not issubclass(kind, (SystemExit, KeyboardInterrupt)),
+        }
+
+    def ask(asked, loaded):
+        calls, tools, model, payload_rejection, manifest_rejection = loaded
+        what = asked["ask"]
+        value = loads(asked["input"])
+        before = text_of(value)
+        rejection = manifest_rejection if what == "manifest" else payload_rejection
+        try:
+            if what == "manifest":
+                result = calls[what](value)
+                accepted = kind_of(result) is model
+            else:
+                result = calls[what](tools[asked["tool"]], value)
+                accepted = result is None
+            did, raised = ("returned" if accepted else "returned-a-value"), None
+        except BaseException as error:
+            did = "rejected" if kind_of(error) is rejection else "raised"
+            raised = text_of(kind_of(error))[:200]
+        answer(asked["nonce"], did=did, raised=raised, unchanged=text_of(value) == before)
+
+    def end(asked):
+        loaded = []
+        for name, module in sorted(modules.items(), key=lambda item: str(item[0])):
+            spec = getattr(module, "__spec__", None)
+            origin = getattr(spec, "origin", None)
+            file = getattr(module, "__file__", None)
+            loaded.append({
+                "name": str(name),
+                "origin": None if origin is None else str(origin),
+                "file": None if file is None else str(file),
+            })
+        answer(asked["nonce"], modules=loaded)
+
+    loaded = None
+    while True:
+        asked = question()
+        about = asked["about"]
+        if about == "interpreter":
+            interpreter(asked)
+        elif about == "module":
+            loaded = load(asked)
+        elif about == "vector":
+            ask(asked, loaded)
+        elif about == "end":
+            end(asked)
+
+
+if __name__ == "__main__":
+    serve()

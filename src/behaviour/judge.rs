@@ -1,0 +1,381 @@
+//! From two transcripts to the rows of the behaviour stage.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::{
+    Answer, Did, Evidence, Fault, Import, Interpreter, InterpreterFacts, LoadedModule, ModuleFacts, ModuleKind,
+    NamedModule, Observation, Observed, RejectionFacts, Sandbox, Transcript,
+};
+use crate::check::{Check, Finding, Ledger};
+use crate::contract::{Contract, Topic, Vector, Verdict};
+use crate::environment::{LockedEnvironment, OLDEST_PYTHON};
+
+const REPORT_IT: &str = "keep the record blocked and report this to the SDK's maintainers";
+const REMAKE_IT: &str =
+    "make the environment anew from a CPython of your distribution or of uv, then run the gate again";
+
+/// Findings listed per check; what is beyond is counted.
+const LISTED: usize = 20;
+
+pub(super) fn judge(
+    transcripts: &[Transcript; 2],
+    environment: &LockedEnvironment,
+    contract: &Contract,
+    asked: &[Vector],
+    require_sandbox: bool,
+    evidence: &mut Evidence,
+    ledger: &mut Ledger,
+) {
+    isolation(transcripts, environment, evidence, ledger);
+    confinement(transcripts, require_sandbox, evidence, ledger);
+    let imports: Vec<_> = transcripts.iter().filter_map(|transcript| transcript.import.as_ref()).collect();
+    if !imports.is_empty() {
+        module(&imports, environment, contract, evidence, ledger);
+    }
+    if transcripts.iter().all(|transcript| transcript.end.is_some()) {
+        loaded(transcripts, environment, contract, evidence, ledger);
+    }
+    transcript(transcripts, ledger);
+    if imports.iter().any(|import| matches!(import, Import::Loaded(_))) {
+        vectors(transcripts, asked, evidence, ledger);
+    }
+    ledger.record(Check::SnapshotIntact, limited(environment.snapshot().changes()));
+}
+
+fn limited(mut findings: Vec<Finding>) -> Vec<Finding> {
+    let more = findings.len().saturating_sub(LISTED);
+    if more > 0 {
+        findings.truncate(LISTED);
+        findings.push(Finding::new("and more", "none", format!("{more} further findings"), "start with the first"));
+    }
+    findings
+}
+
+fn isolation(
+    transcripts: &[Transcript; 2],
+    environment: &LockedEnvironment,
+    evidence: &mut Evidence,
+    ledger: &mut Ledger,
+) {
+    let Some(facts) = transcripts.iter().map(|transcript| transcript.interpreter.as_ref()).collect::<Option<Vec<_>>>()
+    else {
+        let fault = transcripts.iter().find(|transcript| transcript.interpreter.is_none());
+        let actual = fault.and_then(|transcript| transcript.fault.as_ref()).map_or("nothing".into(), Fault::to_string);
+        let finding = Finding::new("bin/python", "an interpreter that starts", actual, REMAKE_IT);
+        return ledger.undecided(Check::ProbeIsolated, finding);
+    };
+    let mut findings = Vec::new();
+    for facts in &facts {
+        interpreter(facts, environment, &mut findings);
+    }
+    findings.dedup();
+    ledger.record(Check::ProbeIsolated, findings);
+    evidence.interpreter = facts.first().map(|facts| Interpreter {
+        implementation: facts.implementation.clone(),
+        version: facts.version.map(|part| part.to_string()).join("."),
+        base_prefix: facts.base_prefix.clone(),
+    });
+}
+
+fn confinement(transcripts: &[Transcript; 2], required: bool, evidence: &mut Evidence, ledger: &mut Ledger) {
+    let sandboxes: Vec<_> = transcripts.iter().filter_map(|transcript| transcript.sandbox.clone()).collect();
+    let complete = sandboxes.len() == 2 && sandboxes.iter().all(Sandbox::is_complete);
+    evidence.sandbox = sandboxes.into_iter().next();
+    if required && !complete {
+        let actual = match &evidence.sandbox {
+            Some(Sandbox { landlock, seccomp, limits }) => {
+                format!("landlock {landlock:?}, seccomp {seccomp:?}, limits {limits:?}")
+            }
+            None => "no probe that started".into(),
+        };
+        let hint = "run on a kernel that offers all of it (Linux 6.12 or later), or without --require-sandbox";
+        let finding = Finding::new("sandbox", "landlock, seccomp and limits in full", actual, hint);
+        return ledger.undecided(Check::ProbeConfined, finding);
+    }
+    ledger.record(Check::ProbeConfined, vec![]);
+}
+
+fn interpreter(facts: &InterpreterFacts, environment: &LockedEnvironment, findings: &mut Vec<Finding>) {
+    let mut expect = |subject: &str, right: bool, expected: String, actual: String| {
+        if !right {
+            findings.push(Finding::new(subject, expected, actual, REMAKE_IT));
+        }
+    };
+    let [major, minor, _] = facts.version;
+    let python = (major, minor);
+    let (implementation, version) = (facts.implementation.as_str(), format!("{major}.{minor}"));
+    expect(
+        "sys.implementation",
+        implementation == "cpython" && python >= OLDEST_PYTHON,
+        format!("cpython {}.{} or later", OLDEST_PYTHON.0, OLDEST_PYTHON.1),
+        format!("{implementation} {version}"),
+    );
+    let (major, minor) = environment.python();
+    let named = format!("{major}.{minor}, as pyvenv.cfg says");
+    expect("sys.version_info", python == environment.python(), named, version);
+    let asked = environment.interpreter().to_string_lossy();
+    expect("sys.executable", facts.executable == asked, asked.clone().into_owned(), facts.executable.clone());
+    let flags = "isolated, environment ignored, no user site";
+    expect("sys.flags", facts.isolated, flags.into(), "other flags".into());
+    expect("site", !facts.site, "never loaded".into(), "loaded".into());
+    let base = Path::new(&facts.base_prefix);
+    let ambient = facts.path.iter().find(|entry| {
+        let foreign = !Path::new(entry).starts_with(base) || base.as_os_str().is_empty();
+        foreign || entry.contains("site-packages") || entry.contains("dist-packages")
+    });
+    let own = format!("only the standard library below {}", facts.base_prefix);
+    expect("sys.path", ambient.is_none(), own, ambient.cloned().unwrap_or_default());
+    let foreign = ["sitecustomize", "usercustomize", "site"];
+    let early = facts.loaded.iter().find(|name| foreign.contains(&name.as_str()));
+    expect("sys.modules", early.is_none(), "nothing foreign at the start".into(), early.cloned().unwrap_or_default());
+}
+
+fn module(
+    imports: &[&Import],
+    environment: &LockedEnvironment,
+    contract: &Contract,
+    evidence: &mut Evidence,
+    ledger: &mut Ledger,
+) {
+    let name = contract.module_name();
+    let expected = environment.identity();
+    let origin = environment.snapshot().root().join(expected.module_origin().as_str());
+    let (mut origins, mut versions) = (Vec::new(), Vec::new());
+    for import in imports {
+        let facts = match import {
+            Import::Loaded(facts) => facts,
+            Import::Failed { failed } => {
+                let hint = "install what the commit requires into the environment; then, if it stays, report it";
+                origins.push(Finding::new(&name, "a module that imports and reads its manifest", failed, hint));
+                continue;
+            }
+        };
+        if Path::new(&facts.origin) != origin {
+            let wanted = format!("loaded from the private copy, {}", expected.module_origin());
+            let actual = relative(&facts.origin, environment);
+            origins.push(Finding::new(&name, wanted, actual, REPORT_IT));
+        }
+        rejection(&facts.payload_rejection, contract.payload_rejection, &mut origins);
+        rejection(&facts.manifest_rejection, contract.manifest_rejection, &mut origins);
+        version(facts, expected.version().as_str(), contract, &mut versions);
+        evidence.version.get_or_insert_with(|| facts.version.clone());
+    }
+    origins.dedup();
+    versions.dedup();
+    ledger.record(Check::ModuleOrigin, origins);
+    if imports.iter().all(|import| matches!(import, Import::Loaded(_))) {
+        ledger.record(Check::ModuleVersion, versions);
+    }
+}
+
+fn version(facts: &ModuleFacts, expected: &str, contract: &Contract, findings: &mut Vec<Finding>) {
+    let subject = format!("{}.__version__", contract.package);
+    if facts.version != expected || !facts.version_is_str {
+        let kind = if facts.version_is_str { "" } else { ", not a plain str" };
+        let actual = format!("{:?}{kind}", facts.version);
+        findings.push(Finding::new(
+            subject,
+            format!("{expected:?}"),
+            actual,
+            "expect the version this commit declares",
+        ));
+    }
+}
+
+/// A rejection class must be the contract's own, an exception, and no alias of a wider one.
+fn rejection(facts: &RejectionFacts, wanted: &str, findings: &mut Vec<Finding>) {
+    let found = format!("{}:{}", facts.module, facts.name);
+    if found != wanted || !facts.exception {
+        let kind = if facts.exception { "" } else { ", which is no ordinary exception" };
+        findings.push(Finding::new("rejection class", wanted, format!("{found}{kind}"), REPORT_IT));
+    }
+}
+
+fn transcript(transcripts: &[Transcript; 2], ledger: &mut Ledger) {
+    let mut findings = Vec::new();
+    for (transcript, name) in transcripts.iter().zip(["first probe", "second probe"]) {
+        let answered = transcript.answers.iter().flatten().count();
+        let subject = format!("{name}, after {answered} of {} vectors", transcript.answers.len());
+        let expected = "one answer to every question and a last one at the end";
+        match (&transcript.fault, &transcript.end, &transcript.import) {
+            (None, Some(_), _) => {}
+            // Told under the module's origin.
+            (None, None, Some(Import::Failed { .. })) => {
+                let actual = "the module could not be loaded";
+                findings.push(Finding::new(subject, expected, actual, "see module.origin"));
+            }
+            (Some(fault @ (Fault::Stop(_) | Fault::Start(_) | Fault::Pipe(_))), ..) => {
+                let hint = "run the gate again, with more time if it ran out: --limit-seconds";
+                ledger.undecided(Check::ProbeTranscript, Finding::new(subject, expected, fault.to_string(), hint));
+            }
+            (fault, ..) => {
+                let actual = fault.as_ref().map_or("no dialogue at all".into(), Fault::to_string);
+                findings.push(Finding::new(subject, expected, actual, REPORT_IT));
+            }
+        }
+    }
+    ledger.record(Check::ProbeTranscript, findings);
+}
+
+fn observed(answer: Option<&Answer>) -> Observed {
+    match answer {
+        None => Observed::Nothing,
+        Some(Answer { unchanged: false, .. }) => Observed::Crash,
+        Some(Answer { did: Did::Returned, .. }) => Observed::Accept,
+        Some(Answer { did: Did::Rejected, .. }) => Observed::Reject,
+        Some(Answer { did: Did::ReturnedAValue | Did::Raised, .. }) => Observed::Crash,
+    }
+}
+
+fn describe(answer: Option<&Answer>) -> String {
+    let Some(answer) = answer else { return "no answer".into() };
+    let what = match (answer.did, &answer.raised) {
+        (Did::Returned, _) => "accepted".to_owned(),
+        (Did::ReturnedAValue, _) => "returned a value instead of accepting or rejecting".to_owned(),
+        (Did::Rejected, _) => "rejected".to_owned(),
+        (Did::Raised, class) => format!("raised {}", class.as_deref().unwrap_or("something")),
+    };
+    if answer.unchanged { what } else { format!("{what}, and changed its argument") }
+}
+
+fn vectors(transcripts: &[Transcript; 2], vectors: &[Vector], evidence: &mut Evidence, ledger: &mut Ledger) {
+    let mut findings: BTreeMap<Check, Vec<Finding>> = BTreeMap::new();
+    let mut verdicts: BTreeMap<Check, BTreeSet<Verdict>> = BTreeMap::new();
+    let mut disagreements = Vec::new();
+    for (index, vector) in vectors.iter().enumerate() {
+        let answers = transcripts.each_ref().map(|transcript| transcript.answers.get(index).and_then(Option::as_ref));
+        let [first, second] = answers.map(observed);
+        let check = check_of(vector.topic);
+        let expected = match vector.expected {
+            Verdict::Accept => Observed::Accept,
+            Verdict::Reject => Observed::Reject,
+        };
+        if first == expected && second == expected {
+            verdicts.entry(check).or_default().insert(vector.expected);
+        } else {
+            let wrong = if first == expected { answers[1] } else { answers[0] };
+            let wanted = if vector.expected == Verdict::Accept { "accepted" } else { "rejected" };
+            let subject = format!("{} {}", vector.id, excerpt(&vector.input));
+            findings.entry(check).or_default().push(Finding::new(subject, wanted, describe(wrong), REPORT_IT));
+        }
+        if first != second {
+            let (one, two) = (describe(answers[0]), describe(answers[1]));
+            disagreements.push(Finding::new(&vector.id, format!("{one}, as the first probe said"), two, REPORT_IT));
+        }
+        evidence.observations.push(Observation {
+            id: vector.id.clone(),
+            topic: vector.topic.name(),
+            question: vector.question.clone(),
+            expected: vector.expected,
+            observed: first,
+        });
+    }
+    for check in [Check::VectorsInteger, Check::VectorsDateTime, Check::VectorsSchema] {
+        let mut found = findings.remove(&check).unwrap_or_default();
+        // No vectors prove nothing, and neither do vectors of one kind only.
+        if found.is_empty() && verdicts.get(&check).is_none_or(|verdicts| verdicts.len() < 2) {
+            let hint = "this gate was built without them: use a released one";
+            found.push(Finding::new("vectors", "accepted and rejected ones", "none of one kind", hint));
+        }
+        ledger.record(check, limited(found));
+    }
+    ledger.record(Check::ProbeAgreement, limited(disagreements));
+}
+
+fn check_of(topic: Topic) -> Check {
+    match topic {
+        Topic::Integer => Check::VectorsInteger,
+        Topic::DateTime => Check::VectorsDateTime,
+        Topic::Schema => Check::VectorsSchema,
+    }
+}
+
+fn excerpt(input: &str) -> String {
+    let start: String = input.chars().take(160).collect();
+    if start.len() < input.len() { format!("{start}…") } else { start }
+}
+
+fn loaded(
+    transcripts: &[Transcript; 2],
+    environment: &LockedEnvironment,
+    contract: &Contract,
+    evidence: &mut Evidence,
+    ledger: &mut Ledger,
+) {
+    let base = evidence.interpreter.as_ref().map(|interpreter| interpreter.base_prefix.clone()).unwrap_or_default();
+    let ends = transcripts.iter().filter_map(|transcript| transcript.end.as_ref());
+    let modules: BTreeSet<_> =
+        ends.flat_map(|end| &end.modules).map(|module| classify(module, environment, &base)).collect();
+    let own = |name: &str| name == contract.package || name.starts_with(&format!("{}.", contract.package));
+    let mut findings = Vec::new();
+    for module in &modules {
+        let right = match module.kind {
+            ModuleKind::Elsewhere => false,
+            ModuleKind::Snapshot => own(&module.name),
+            _ => !own(&module.name),
+        };
+        if !right {
+            let expected = if own(&module.name) {
+                "the private copy"
+            } else {
+                "the environment, the standard library or the interpreter"
+            };
+            let actual = format!("{} ({:?})", module.origin, module.kind);
+            findings.push(Finding::new(&module.name, format!("loaded from {expected}"), actual, REPORT_IT));
+        }
+    }
+    ledger.record(Check::ModuleLoaded, limited(findings));
+
+    let from = |name: &str| modules.iter().find(|module| module.name == name);
+    let absent = contract.dependencies.iter().filter_map(|&name| match from(name) {
+        Some(module) if module.kind == ModuleKind::Environment => None,
+        found => {
+            let actual = found.map_or("not loaded".into(), |module| module.origin.clone());
+            Some(Finding::new(name, "loaded from the environment", actual, REMAKE_IT))
+        }
+    });
+    let absent = absent.collect();
+    ledger.record(Check::ModuleDependencies, absent);
+    evidence.loaded = modules.into_iter().collect();
+}
+
+fn classify(module: &NamedModule, environment: &LockedEnvironment, base: &str) -> LoadedModule {
+    let named = |kind, origin: &str| LoadedModule { name: module.name.clone(), origin: origin.to_owned(), kind };
+    let origin = module.origin.as_deref();
+    match (module.file.as_deref(), origin) {
+        _ if module.name == "__main__" => named(ModuleKind::Probe, "driver"),
+        (_, Some("built-in" | "frozen")) => named(ModuleKind::BuiltIn, origin.unwrap_or_default()),
+        (None, None) => named(ModuleKind::InMemory, "memory"),
+        (Some(file), Some(origin)) if file != origin => named(ModuleKind::Elsewhere, &format!("{file} or {origin}")),
+        (Some(path), _) | (None, Some(path)) => {
+            let (kind, origin) = place(path, environment, base);
+            named(kind, &origin)
+        }
+    }
+}
+
+fn place(path: &str, environment: &LockedEnvironment, base: &str) -> (ModuleKind, String) {
+    let dotted = path.split('/').any(|part| part == "..");
+    let below = |root: &Path| Path::new(path).strip_prefix(root).ok().filter(|_| !dotted);
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    if let Some(rest) = below(environment.snapshot().root()) {
+        return (ModuleKind::Snapshot, text(rest));
+    }
+    if let Some(rest) = environment.site().iter().find_map(|site| below(site)) {
+        return (ModuleKind::Environment, text(rest));
+    }
+    match below(Path::new(base)) {
+        Some(rest) if !base.is_empty() && !path.contains("site-packages") && !path.contains("dist-packages") => {
+            (ModuleKind::StandardLibrary, text(rest))
+        }
+        _ => (ModuleKind::Elsewhere, path.to_owned()),
+    }
+}
+
+fn relative(path: &str, environment: &LockedEnvironment) -> String {
+    match place(path, environment, "") {
+        (ModuleKind::Environment, rest) => format!("{rest} of the environment"),
+        (_, rest) => rest,
+    }
+}
