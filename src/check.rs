@@ -71,7 +71,10 @@ checks! {
     SnapshotHead = "snapshot.head" in Snapshot: "HEAD was still the expected commit when the private copy was complete";
     EnvironmentRoot = "environment.root" in Environment: "the environment root is a virtual environment without system site packages";
     EnvironmentInterpreter = "environment.interpreter" in Environment: "its interpreter is an executable CPython 3.11 or later";
+    EnvironmentRecords = "environment.records" in Environment: "every installed file is the one that its distribution's RECORD lists";
+    EnvironmentOwned = "environment.owned" in Environment: "every file in site-packages belongs to an installed distribution";
     ProbeIsolated = "probe.isolated" in Behaviour: "the probe runs that interpreter isolated: no site, no user site, no environment, no ambient path";
+    ProbeConfined = "probe.confined" in Behaviour: "the kernel confines the probe, in full where that was required";
     ModuleOrigin = "module.origin" in Behaviour: "the bridge module was loaded from the private copy";
     ModuleVersion = "module.version" in Behaviour: "the loaded package declares the expected version, as a plain string";
     ModuleDependencies = "module.dependencies" in Behaviour: "the validators the SDK relies on were loaded from the environment";
@@ -198,9 +201,15 @@ impl Ledger {
         self.add(check, Status::Error, vec![finding]);
     }
 
-    /// Records that the check could not be decided, and that its stage cannot go on without.
-    pub fn halt(&mut self, check: Check, finding: Finding) -> Halt {
+    /// Records that the check could not be decided, and that its stage cannot go on.
+    pub fn give_up(&mut self, check: Check, finding: Finding) -> Halt {
         self.undecided(check, finding);
+        Halt(())
+    }
+
+    /// Records that the subject was wrong, so that its stage cannot go on.
+    pub fn refuse(&mut self, check: Check, finding: Finding) -> Halt {
+        self.record(check, vec![finding]);
         Halt(())
     }
 

@@ -44,12 +44,12 @@ pub use listing::TreeFile;
 pub use source::{History, Ignored, Source};
 pub use stage::verify;
 
-use crate::identity::ExpectedIdentity;
+use crate::identity::CommitId;
 use crate::limits::Budget;
 
 /// A commit whose whole graph was verified. Only [`verify`] makes one.
 pub struct VerifiedGraph {
-    identity: ExpectedIdentity,
+    commit: CommitId,
     root: PathBuf,
     tree: ObjectId,
     source: Source,
@@ -60,17 +60,14 @@ pub struct VerifiedGraph {
 
 impl std::fmt::Debug for VerifiedGraph {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("VerifiedGraph")
-            .field("identity", &self.identity)
-            .field("root", &self.root)
-            .finish_non_exhaustive()
+        f.debug_struct("VerifiedGraph").field("commit", &self.commit).field("root", &self.root).finish_non_exhaustive()
     }
 }
 
 impl VerifiedGraph {
-    /// The identity, unchanged.
-    pub fn identity(&self) -> &ExpectedIdentity {
-        &self.identity
+    /// The commit it was walked from.
+    pub fn commit(&self) -> CommitId {
+        self.commit
     }
 
     /// The top of the checkout, as it was given.

@@ -175,14 +175,20 @@ impl ExpectedIdentity {
         module_origin: ModuleOrigin,
         environment_root: PathBuf,
     ) -> Result<Self, IdentityError> {
+        let environment_root = Self::absolute(environment_root)?;
+        Ok(ExpectedIdentity { commit, version, module_origin, environment_root })
+    }
+
+    /// Checks an environment root: it must be absolute.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn absolute(environment_root: PathBuf) -> Result<PathBuf, IdentityError> {
         if environment_root.is_absolute() {
-            Ok(ExpectedIdentity { commit, version, module_origin, environment_root })
-        } else {
-            Err(IdentityError(format!(
-                "expected an absolute environment root, found {:?}; `realpath` makes one",
-                environment_root.display().to_string()
-            )))
+            return Ok(environment_root);
         }
+        let found = environment_root.display().to_string();
+        Err(IdentityError(format!("expected an absolute environment root, found {found:?}; `realpath` makes one")))
     }
 
     /// The commit.

@@ -11,10 +11,17 @@
 //! An `Approval` is what it takes to write an activation record that says `active`.
 
 pub mod activation;
+pub mod behaviour;
 pub mod check;
+pub mod cli;
 pub mod contract;
+pub mod digest;
+pub mod environment;
 pub mod fs;
 pub mod graph;
 pub mod identity;
+pub mod inventory;
 pub mod limits;
+pub mod pipeline;
 pub mod report;
+pub mod snapshot;

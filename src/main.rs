@@ -1,3 +1,7 @@
 //! The `paired-sdk-gate` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    paired_sdk_gate::cli::run(std::env::args_os())
+}

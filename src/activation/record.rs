@@ -112,7 +112,7 @@ impl Record {
     }
 
     /// The record that exposes nothing.
-    pub(super) fn blocked(contract: &Contract, reason: &str) -> Self {
+    pub fn blocked(contract: &Contract, reason: &str) -> Self {
         Record::new(State::Blocked, contract.module_origin, contract, reason.to_owned())
     }
 

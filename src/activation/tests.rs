@@ -169,19 +169,11 @@ fn a_dry_run_shows_the_change_and_makes_none() {
 
 #[test]
 fn an_approval_under_another_contract_is_not_written_down() {
-    static OTHER: Contract = Contract {
-        name: "other",
-        package: "other_sdk",
-        module_origin: "other_sdk/bridge.py",
-        dependencies: &[],
-        payload_rejection: "",
-        manifest_rejection: "",
-        required_contracts: &["lossless-json-integer-identity", "bounded-rfc3339-normalization"],
-    };
+    let other: &'static Contract = Box::leak(Box::new(Contract::for_tests("other_sdk/bridge.py")));
     let (_directory, path) = blocked();
-    fs::write(&path, BLOCKED.replace("netbox_sdk/plugin_bridge.py", OTHER.module_origin)).unwrap();
+    fs::write(&path, BLOCKED.replace("netbox_sdk/plugin_bridge.py", other.module_origin)).unwrap();
     let before = state(&path);
-    let target = Target::open(&path, &OTHER).unwrap();
+    let target = Target::open(&path, other).unwrap();
     let refused = target.activate(&Approval::for_tests(identity("0.0.13", ONE)), false).unwrap_err();
     assert_eq!(
         refused.to_string(),

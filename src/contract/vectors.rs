@@ -57,7 +57,7 @@ pub enum Question {
 }
 
 /// What the contract says of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// It must be let through.
     Accept,

@@ -20,30 +20,32 @@ use super::table::raw;
 use super::walk::{Outcome, Problem, Walk};
 use super::{VerifiedGraph, strict, sweep};
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
-use crate::identity::ExpectedIdentity;
+use crate::identity::{CommitId, ReleaseVersion};
 use crate::limits::Budget;
 
 /// Verifies the graph below the expected commit and records the checks of [`Stage::Graph`].
 ///
-/// `sdk_root` is the top of a checkout. A shallow history is undecided unless `allow_shallow`.
+/// `sdk_root` is the top of a checkout. Without a `version` (only `snapshot` has none) no tag is looked up. A shallow history is undecided unless `allow_shallow`.
 ///
 /// # Errors
 /// [`Halt`] unless every check passed; the ledger knows why.
 pub fn verify(
     sdk_root: &Path,
-    identity: &ExpectedIdentity,
+    commit: CommitId,
+    version: Option<&ReleaseVersion>,
     allow_shallow: bool,
     budget: &Budget,
     ledger: &mut Ledger,
 ) -> Result<VerifiedGraph, Halt> {
-    let graph = Run { root: sdk_root, identity, allow_shallow, budget, ledger }.all()?;
+    let graph = Run { root: sdk_root, commit, version, allow_shallow, budget, ledger }.all()?;
     ledger.close(Stage::Graph)?;
     Ok(graph)
 }
 
 struct Run<'a> {
     root: &'a Path,
-    identity: &'a ExpectedIdentity,
+    commit: CommitId,
+    version: Option<&'a ReleaseVersion>,
     allow_shallow: bool,
     budget: &'a Budget,
     ledger: &'a mut Ledger,
@@ -60,7 +62,7 @@ impl Run<'_> {
                 return Err(halt);
             }
         };
-        let commit = self.identity.commit().object_id();
+        let commit = self.commit.object_id();
         let boundary = match git.shallow() {
             Ok(boundary) => boundary,
             Err(error) => {
@@ -109,7 +111,7 @@ impl Run<'_> {
         let source = self.source(&git, outcome);
         drop(objects);
         Ok(VerifiedGraph {
-            identity: self.identity.clone(),
+            commit: self.commit,
             root: self.root.to_owned(),
             tree,
             source,
@@ -143,7 +145,7 @@ impl Run<'_> {
             }
         };
         let expected = "the git directory of a checkout, SHA-1, format version 0 or 1, refs as files";
-        Err(self.ledger.halt(Check::GitRepository, Finding::new(subject, expected, actual, hint)))
+        Err(self.ledger.give_up(Check::GitRepository, Finding::new(subject, expected, actual, hint)))
     }
 
     /// Lists all objects. Packs that cannot be read decide against the subject.
@@ -162,7 +164,7 @@ impl Run<'_> {
             error => {
                 let hint = "clone the repository again";
                 let finding = Finding::new("the objects", "readable", error.to_string(), hint);
-                self.ledger.halt(Check::GitObjects, finding)
+                self.ledger.give_up(Check::GitObjects, finding)
             }
         })
     }
@@ -182,7 +184,7 @@ impl Run<'_> {
         let hint = "cure the findings above first";
         let finding =
             Finding::new("the object graph", "walked", "not walked: it has no readable commit to begin with", hint);
-        self.ledger.halt(Check::GitWellFormed, finding)
+        self.ledger.give_up(Check::GitWellFormed, finding)
     }
 
     fn exhausted(&mut self, error: Exhausted) -> Halt {
@@ -191,12 +193,12 @@ impl Run<'_> {
             _ => "raise the limit if the repository is expected to be that large",
         };
         let finding = Finding::new("the object graph", "walked within the limits", error.to_string(), hint);
-        self.ledger.halt(Check::GitObjects, finding)
+        self.ledger.give_up(Check::GitObjects, finding)
     }
 
     /// HEAD is the expected commit, and that is a commit.
     fn head(&mut self, head: Result<Resolved, FileError>, kind: Option<Kind>) {
-        let commit = self.identity.commit().object_id();
+        let commit = self.commit.object_id();
         if let Some(kind) = kind.filter(|&kind| kind != Kind::Commit) {
             let hint = match kind {
                 Kind::Tag => format!("name what the tag points to: `git rev-parse {commit}^{{commit}}`"),
@@ -268,10 +270,10 @@ impl Run<'_> {
 
     /// A tag named after the version peels to the commit.
     fn release_tag(&mut self, git: &GitDir, reader: &mut Reader<'_>) {
-        let commit = self.identity.commit().object_id();
-        let version = self.identity.version().as_str();
+        let commit = self.commit.object_id();
         let mut findings = Vec::new();
-        for name in [format!("refs/tags/v{version}"), format!("refs/tags/{version}")] {
+        let names = |version| [format!("refs/tags/v{version}"), format!("refs/tags/{version}")];
+        for name in self.version.map(names).into_iter().flatten() {
             let hint =
                 format!("check out the release, or name the commit of the tag: `git rev-parse {name}^{{commit}}`");
             let expected = format!("peels to {commit}");

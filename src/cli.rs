@@ -1,0 +1,62 @@
+//! The command line: the only place that reads arguments, prints, and turns verdicts into exit codes.
+
+mod args;
+mod demo;
+mod human;
+mod output;
+mod record;
+mod signals;
+mod verify;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command, Document, Schema};
+use output::Output;
+
+/// The process failed in itself: nothing is known about the subject.
+const INTERNAL_ERROR: u8 = 70;
+/// As clap's.
+const USAGE_ERROR: u8 = 2;
+
+/// Runs the command that `arguments` name.
+///
+/// Exit codes: 0 yes, 1 refused, 2 wrong usage, 3 unverifiable, 4 the record was not written, 70 internal error, 130 and 143 on
+/// SIGINT and SIGTERM.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let output = Output::new(&arguments.global);
+    ExitCode::from(dispatch(&arguments, &output).unwrap_or_else(|error| {
+        output.error(&format!("{error:#}"));
+        if error.is::<Usage>() { USAGE_ERROR } else { INTERNAL_ERROR }
+    }))
+}
+
+/// An argument that parses but cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);
+
+fn dispatch(arguments: &Arguments, output: &Output) -> anyhow::Result<u8> {
+    let signals = signals::Signals::install()?;
+    match &arguments.command {
+        Command::Verify(options) => verify::verify(options, &signals, output),
+        Command::Activate(options) => verify::activate(options, &signals, output),
+        Command::Snapshot(options) => verify::snapshot(options, &signals, output),
+        Command::Block(options) => record::block(options, output),
+        Command::Status(options) => record::status(options, output),
+        Command::Demo => demo::demo(&signals, output),
+        Command::Schema(Schema { document: Document::Report }) => {
+            output.document(&(serde_json::to_string_pretty(&crate::report::v1::json_schema())? + "\n"));
+            Ok(0)
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The arguments.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::contract::Contract;
+use crate::identity::{CommitId, ExpectedIdentity, IdentityError, ModuleOrigin, ReleaseVersion};
+use crate::limits::Limits;
+
+/// Decides whether one exact commit of netbox-sdk may be exposed to AI agents.
+#[derive(Debug, Parser)]
+#[command(name = "paired-sdk-gate", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(
+    after_help = "Exit codes: 0 yes, 1 refused, 2 wrong usage, 3 could not decide, 4 record not written, 70 internal \
+                        error, 130/143 interrupted."
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    pub(super) global: Global,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct Global {
+    /// What standard output carries; with `json` it is exactly one object, and text goes to standard error
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    pub(super) format: Format,
+    /// Write the JSON report to this file too
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+    /// When to colour; `auto` means on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub(super) color: Color,
+    /// Say only what the verdict is
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub(super) quiet: bool,
+    /// Name each stage on standard error as it starts
+    #[arg(long, short, global = true)]
+    pub(super) verbose: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Text for people
+    Human,
+    /// The report, version 1
+    #[value(alias = "json-v1")]
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Prove an SDK commit; write nothing
+    Verify(Verify),
+    /// Prove an SDK commit, then let the activation record say so
+    Activate(Activate),
+    /// Verify the git half only and leave the package in a new folder; no Python is started
+    Snapshot(Snapshot),
+    /// Put an activation record back to blocked
+    Block(Block),
+    /// Say what an activation record says
+    Status(Status),
+    /// Show it all on an embedded SDK, in a temporary folder
+    Demo,
+    /// Print the JSON Schema of a document this program writes
+    Schema(Schema),
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Identity")]
+pub(super) struct Identity {
+    /// The top of the SDK's git checkout
+    #[arg(long, value_name = "DIR")]
+    pub(super) sdk_root: PathBuf,
+    /// The full commit id: 40 lower-case hexadecimal digits
+    #[arg(long, value_name = "SHA")]
+    pub(super) expected_commit: CommitId,
+    /// The exact released version that commit declares
+    #[arg(long, value_name = "VERSION")]
+    pub(super) expected_version: ReleaseVersion,
+    /// The absolute root of the virtual environment the SDK runs in
+    #[arg(long, value_name = "DIR", value_parser = absolute)]
+    pub(super) expected_environment_root: PathBuf,
+    /// The module under test: netbox_sdk/plugin_bridge.py
+    #[arg(long, value_name = "PATH", value_parser = module_origin)]
+    pub(super) expected_module_origin: ModuleOrigin,
+}
+
+fn module_origin(text: &str) -> Result<ModuleOrigin, IdentityError> {
+    ModuleOrigin::parse(text, Contract::bridge_v1())
+}
+
+fn absolute(text: &str) -> Result<PathBuf, IdentityError> {
+    ExpectedIdentity::absolute(text.into())
+}
+
+impl Identity {
+    pub(super) fn expected(&self) -> Result<ExpectedIdentity, IdentityError> {
+        ExpectedIdentity::new(
+            self.expected_commit,
+            self.expected_version.clone(),
+            self.expected_module_origin.clone(),
+            self.expected_environment_root.clone(),
+        )
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Verify {
+    #[command(flatten)]
+    pub(super) identity: Identity,
+    /// Accept a history that a shallow clone cut off
+    #[arg(long)]
+    pub(super) allow_shallow: bool,
+    /// Repeat the orders of an earlier run, as its report names them
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+    /// Decide nothing unless the kernel confines the SDK's process in full
+    #[arg(long)]
+    pub(super) require_sandbox: bool,
+    #[command(flatten)]
+    pub(super) limits: LimitFlags,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Activate {
+    #[command(flatten)]
+    pub(super) verify: Verify,
+    /// The activation record to write
+    #[arg(long, value_name = "FILE")]
+    pub(super) record: PathBuf,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Snapshot {
+    /// The top of the SDK's git checkout
+    #[arg(long, value_name = "DIR")]
+    pub(super) sdk_root: PathBuf,
+    /// The full commit id: 40 lower-case hexadecimal digits
+    #[arg(long, value_name = "SHA")]
+    pub(super) expected_commit: CommitId,
+    /// The exact released version that commit must declare, if you know it
+    #[arg(long, value_name = "VERSION")]
+    pub(super) expected_version: Option<ReleaseVersion>,
+    /// The folder to leave the package in; it must not exist
+    #[arg(long, value_name = "NEWDIR")]
+    pub(super) out: PathBuf,
+    /// Accept a history that a shallow clone cut off
+    #[arg(long)]
+    pub(super) allow_shallow: bool,
+    #[command(flatten)]
+    pub(super) limits: LimitFlags,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Block {
+    /// The activation record to write
+    #[arg(long, value_name = "FILE")]
+    pub(super) record: PathBuf,
+    /// Why, in one line; it goes into the record
+    #[arg(long, value_name = "TEXT")]
+    pub(super) reason: String,
+    /// Show what would be written, and write nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Status {
+    /// The activation record to read
+    #[arg(long, value_name = "FILE")]
+    pub(super) record: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Schema {
+    /// Which document
+    #[arg(value_enum)]
+    pub(super) document: Document,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Document {
+    /// The report, version 1
+    Report,
+}
+
+/// Bounds on what a run may cost; reaching one is exit 3, never a pass.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits (reaching one is exit 3, never a pass)")]
+pub(super) struct LimitFlags {
+    /// Files in the package
+    #[arg(long, value_name = "N", default_value_t = Limits::default().package_files)]
+    limit_package_files: u64,
+    /// Bytes of one package file
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().file_bytes)]
+    limit_file_bytes: u64,
+    /// Bytes of the whole package
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().package_bytes)]
+    limit_package_bytes: u64,
+    /// Bytes of one tree or commit
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().tree_bytes)]
+    limit_tree_bytes: u64,
+    /// Reachable objects
+    #[arg(long, value_name = "N", default_value_t = Limits::default().objects)]
+    limit_objects: u64,
+    /// Inflated bytes of all objects read
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().inflated_bytes)]
+    limit_inflated_bytes: u64,
+    /// Seconds of the whole run
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().seconds)]
+    limit_seconds: u64,
+}
+
+impl From<&LimitFlags> for Limits {
+    fn from(flags: &LimitFlags) -> Self {
+        Limits {
+            package_files: flags.limit_package_files,
+            file_bytes: flags.limit_file_bytes,
+            package_bytes: flags.limit_package_bytes,
+            tree_bytes: flags.limit_tree_bytes,
+            objects: flags.limit_objects,
+            inflated_bytes: flags.limit_inflated_bytes,
+            seconds: flags.limit_seconds,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Where text goes, and in which colours.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anstream::{AutoStream, ColorChoice};
+use anyhow::Context;
+
+use super::args::{Color, Format, Global};
+use crate::check::Stage;
+use crate::report::v1::Report;
+
+pub(super) struct Output {
+    format: Format,
+    report: Option<PathBuf>,
+    choice: ColorChoice,
+    quiet: bool,
+    verbose: bool,
+}
+
+impl Output {
+    pub(super) fn new(global: &Global) -> Self {
+        let choice = match global.color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        };
+        let Global { format, ref report, quiet, verbose, .. } = *global;
+        Output { format, report: report.clone(), choice, quiet, verbose }
+    }
+
+    pub(super) fn quiet(&self) -> bool {
+        self.quiet
+    }
+
+    pub(super) fn json(&self) -> bool {
+        self.format == Format::Json
+    }
+
+    /// Text for people: standard output, unless that carries JSON.
+    pub(super) fn text(&self, text: &str) {
+        if self.json() {
+            self.to_stderr(text);
+        } else {
+            self.to_stdout(text);
+        }
+    }
+
+    /// The one JSON object of standard output.
+    pub(super) fn object(&self, text: &str) {
+        if self.json() {
+            self.to_stdout(text);
+        }
+    }
+
+    /// A document that was asked for, whatever the format.
+    pub(super) fn document(&self, text: &str) {
+        self.to_stdout(text);
+    }
+
+    pub(super) fn error(&self, text: &str) {
+        self.to_stderr(&format!("error: {text}\n"));
+    }
+
+    pub(super) fn stage(&self, stage: Stage) {
+        if self.verbose {
+            self.to_stderr(&format!("{}…\n", stage.name()));
+        }
+    }
+
+    // A reader that went away changes no verdict: the exit code still tells it.
+    fn to_stdout(&self, text: &str) {
+        let _ = AutoStream::new(std::io::stdout().lock(), self.choice).write_all(text.as_bytes());
+    }
+
+    fn to_stderr(&self, text: &str) {
+        let _ = AutoStream::new(std::io::stderr().lock(), self.choice).write_all(text.as_bytes());
+    }
+
+    /// Makes sure the report can be written before any work is done.
+    pub(super) fn open_report(&self) -> anyhow::Result<ReportFile> {
+        let Some(path) = &self.report else { return Ok(ReportFile(None)) };
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+        let file = tempfile::Builder::new().prefix(".report-").tempfile_in(parent);
+        let file =
+            file.map_err(|error| super::Usage(format!("cannot create the report {}: {error}", path.display())))?;
+        Ok(ReportFile(Some((file, path.clone()))))
+    }
+
+    /// The report, to wherever it was asked for.
+    pub(super) fn report(&self, report: &Report, file: ReportFile) -> anyhow::Result<()> {
+        let text = report.to_json().context("cannot write the report")?;
+        self.object(&text);
+        file.finish(&text)
+    }
+}
+
+/// A report file that is not there until it is complete.
+pub(super) struct ReportFile(Option<(tempfile::NamedTempFile, PathBuf)>);
+
+impl ReportFile {
+    fn finish(self, text: &str) -> anyhow::Result<()> {
+        use std::os::unix::fs::PermissionsExt;
+        let Some((mut file, path)) = self.0 else { return Ok(()) };
+        file.write_all(text.as_bytes())
+            .and_then(|()| file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)))
+            .and_then(|()| file.persist(&path).map_err(|error| error.error))
+            .with_context(|| format!("cannot write the report {}", path.display()))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! The one function that orders the stages.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::behaviour;
+use crate::check::{Halt, Ledger, Stage};
+use crate::contract::Contract;
+use crate::environment::{self, Distribution};
+use crate::graph::{self, Source};
+use crate::identity::{CommitId, ExpectedIdentity, ReleaseVersion};
+use crate::inventory;
+use crate::limits::Budget;
+use crate::report::Approval;
+use crate::snapshot::{self, Snapshot, SnapshotFile};
+
+/// What to verify, against what.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The top of the SDK's checkout.
+    pub sdk_root: &'a Path,
+    /// The commit it must be at.
+    pub commit: CommitId,
+    /// The version that commit must declare; only [`snapshot`] may do without.
+    pub version: Option<&'a ReleaseVersion>,
+    /// What it must do.
+    pub contract: &'a Contract,
+    /// Accept a history that a shallow clone cut off.
+    pub allow_shallow: bool,
+    /// Fixes the orders in which the probes are asked.
+    pub seed: u64,
+    /// Accept no probe that the kernel confines less than in full.
+    pub require_sandbox: bool,
+    /// Where private folders are made.
+    pub temporary: PathBuf,
+    /// The clock, the bounds and the interrupt flag.
+    pub budget: Budget,
+}
+
+/// What the stages found out, as far as they got. The proof is not in here but in the [`Approval`].
+#[derive(Debug, Default)]
+pub struct Evidence {
+    /// What the graph holds.
+    pub source: Option<Source>,
+    /// The commit's tree.
+    pub tree: Option<String>,
+    /// The package's files.
+    pub files: Vec<SnapshotFile>,
+    /// Their digest (see [`Snapshot::package_digest`]).
+    pub package_digest: Option<String>,
+    /// What is installed in the environment.
+    pub distributions: Vec<Distribution>,
+    /// The interpreter's digest.
+    pub interpreter_sha256: Option<String>,
+    /// What the probes showed.
+    pub behaviour: behaviour::Evidence,
+    /// How long each stage took, as far as it ran.
+    pub durations: Vec<(Stage, Duration)>,
+}
+
+/// A finished run.
+#[derive(Debug)]
+pub struct Run {
+    /// The result of every check.
+    pub ledger: Ledger,
+    /// What was found out.
+    pub evidence: Evidence,
+}
+
+/// Told when a stage begins, for progress on long work.
+pub type Observer<'a> = &'a dyn Fn(Stage);
+
+/// Runs every stage. The approval exists exactly if every check passed for this identity.
+pub fn verify(request: &Request<'_>, identity: &ExpectedIdentity, observer: Observer<'_>) -> (Run, Option<Approval>) {
+    let mut run = Run { ledger: Ledger::new(), evidence: Evidence::default() };
+    let approval = prove(request, identity, observer, &mut run).ok();
+    (run, approval)
+}
+
+fn prove(
+    request: &Request<'_>,
+    identity: &ExpectedIdentity,
+    observer: Observer<'_>,
+    run: &mut Run,
+) -> Result<Approval, Halt> {
+    let snapshot = materialise(request, &request.temporary, observer, run)?;
+    let environment =
+        timed(Stage::Environment, observer, run, |run| environment::verify(snapshot, identity, &mut run.ledger))?;
+    run.evidence.distributions = environment.distributions().to_vec();
+    run.evidence.interpreter_sha256 = Some(environment.interpreter_sha256().to_owned());
+    let report = timed(Stage::Behaviour, observer, run, |run| {
+        let Run { ledger, evidence } = run;
+        let Request { contract, seed, require_sandbox, temporary, .. } = request;
+        behaviour::verify(environment, contract, *seed, *require_sandbox, temporary, &mut evidence.behaviour, ledger)
+    })?;
+    Approval::conclude(&report, &mut run.ledger)
+}
+
+/// Runs the stages that need no Python and leaves the verified package in a fresh folder in `parent`.
+pub fn snapshot(request: &Request<'_>, parent: &Path, observer: Observer<'_>) -> (Run, Option<Snapshot>) {
+    let mut run = Run { ledger: Ledger::new(), evidence: Evidence::default() };
+    let snapshot = materialise(request, parent, observer, &mut run).ok();
+    (run, snapshot)
+}
+
+fn materialise(request: &Request<'_>, parent: &Path, observer: Observer<'_>, run: &mut Run) -> Result<Snapshot, Halt> {
+    let Request { sdk_root, commit, version, contract, allow_shallow, budget, .. } = request;
+    let graph = timed(Stage::Graph, observer, run, |run| {
+        graph::verify(sdk_root, *commit, *version, *allow_shallow, budget, &mut run.ledger)
+    })?;
+    run.evidence.source = Some(graph.source().clone());
+    run.evidence.tree = Some(graph.tree().to_string());
+    let inventory =
+        timed(Stage::Inventory, observer, run, |run| inventory::verify(graph, contract, *version, &mut run.ledger))?;
+    let snapshot = timed(Stage::Snapshot, observer, run, |run| snapshot::write(inventory, parent, &mut run.ledger))?;
+    run.evidence.files = snapshot.files().to_vec();
+    run.evidence.package_digest = Some(snapshot.package_digest());
+    Ok(snapshot)
+}
+
+fn timed<T>(
+    stage: Stage,
+    observer: Observer<'_>,
+    run: &mut Run,
+    work: impl FnOnce(&mut Run) -> Result<T, Halt>,
+) -> Result<T, Halt> {
+    observer(stage);
+    let started = Instant::now();
+    let outcome = work(run);
+    run.evidence.durations.push((stage, started.elapsed()));
+    outcome
+}
