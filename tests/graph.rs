@@ -11,9 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use paired_sdk_gate::check::{Check, Finding, Ledger, Status};
-use paired_sdk_gate::contract::Contract;
 use paired_sdk_gate::graph::{self, VerifiedGraph};
-use paired_sdk_gate::identity::{ExpectedIdentity, ModuleOrigin};
 use paired_sdk_gate::limits::{Budget, Limits};
 
 use crate::support::git::Repo;
@@ -51,13 +49,11 @@ impl<'a> Ask<'a> {
 
     #[track_caller]
     fn judge(self) -> Judged {
-        let origin = ModuleOrigin::parse("netbox_sdk/plugin_bridge.py", Contract::bridge_v1()).unwrap();
         let (commit, version) = (self.commit.parse().unwrap(), "1.2.3".parse().unwrap());
-        let identity = ExpectedIdentity::new(commit, version, origin, "/nonexistent".into()).unwrap();
         let budget = Budget::start(self.limits, std::sync::Arc::default());
         let mut ledger = Ledger::new();
         let started = Instant::now();
-        let graph = graph::verify(self.root, &identity, self.allow_shallow, &budget, &mut ledger).ok();
+        let graph = graph::verify(self.root, commit, Some(&version), self.allow_shallow, &budget, &mut ledger).ok();
         assert!(started.elapsed() < PROMPT, "took {:?}", started.elapsed());
         Judged { graph, ledger }
     }

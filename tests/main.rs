@@ -12,11 +12,14 @@
 
 mod activation;
 mod ci;
+mod cli;
 mod contract;
 mod graph;
+mod hostile;
 mod network;
 mod readme;
 #[cfg(not(feature = "offline"))]
 mod real;
+mod refusals;
 mod strict;
 mod support;

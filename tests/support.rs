@@ -1,6 +1,8 @@
 //! What the tests share.
 
+pub mod gate;
 pub mod git;
 pub mod offline;
 #[cfg(not(feature = "offline"))]
 pub mod registry;
+pub mod subject;
