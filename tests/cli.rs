@@ -29,11 +29,8 @@ fn valid_report(outcome: &Outcome) -> Value {
 fn the_committed_schema_is_the_printed_one() {
     let printed = Outcome::of(gate().args(["schema", "report"]));
     assert_eq!(printed.code, 0);
-    assert_eq!(
-        printed.stdout,
-        include_str!("../fixtures/report-v1.schema.json"),
-        "write it anew: cargo run -- schema report > fixtures/report-v1.schema.json"
-    );
+    let committed = include_str!("../fixtures/report-v1.schema.json");
+    assert!(printed.stdout == committed, "write it anew: cargo run -- schema report > fixtures/report-v1.schema.json");
     // It can say no.
     assert!(!schema().is_valid(&serde_json::json!({"schema": "paired-sdk-gate/report/v1"})));
 }

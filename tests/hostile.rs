@@ -48,18 +48,18 @@ fn a_verdict_of_the_wrong_kind() {
     // Crashes are no rejections.
     let wrap = |body: &str| {
         format!(
-            "_validate = validate_plugin_tool_arguments\ndef validate_plugin_tool_arguments(tool, arguments):\n{body}"
+            "_original = validate_plugin_tool_arguments\ndef validate_plugin_tool_arguments(tool, arguments):\n{body}"
         )
     };
     let verified = appended(&wrap(
-        "    try:\n        _validate(tool, arguments)\n    except PluginBridgeError as error:\n        raise ValueError from error",
+        "    try:\n        _original(tool, arguments)\n    except PluginBridgeError as error:\n        raise ValueError from error",
     ));
     let findings = verified.findings("vectors.integer");
     assert_eq!(findings[0].actual, "raised <class 'ValueError'>");
     // A returned value is no acceptance, and neither is a changed argument.
-    let verified = appended(&wrap("    _validate(tool, arguments)\n    return True"));
+    let verified = appended(&wrap("    _original(tool, arguments)\n    return True"));
     assert_eq!(verified.findings("vectors.integer")[0].actual, "returned a value instead of accepting or rejecting");
-    let verified = appended(&wrap("    _validate(tool, arguments)\n    arguments.clear()"));
+    let verified = appended(&wrap("    _original(tool, arguments)\n    arguments.clear()"));
     assert_eq!(verified.findings("vectors.integer")[0].actual, "accepted, and changed its argument");
     // All or nothing.
     let verified = appended(&wrap("    return None"));
@@ -93,13 +93,13 @@ fn answers_that_nobody_asked_for() {
 #[test]
 fn different_answers_to_the_same_question() {
     let counting = "\
-_validate = validate_plugin_tool_arguments
+_original = validate_plugin_tool_arguments
 _calls = [0]
 def validate_plugin_tool_arguments(tool, arguments):
     _calls[0] += 1
     if _calls[0] > 20:
         return None
-    _validate(tool, arguments)";
+    _original(tool, arguments)";
     let verified = appended(counting);
     assert!(verified.ids(Status::Failed).contains(&"probe.agreement"));
 }
