@@ -105,6 +105,29 @@ def validate_plugin_tool_arguments(tool, arguments):
 }
 
 #[test]
+fn bytecode_lying_about_never_runs() {
+    let subject = Subject::edited(|repo| append(repo, "import one.a\nassert one.a.value == 'source'"));
+    subject.install("one", &[("one/__init__.py", ""), ("one/a.py", "value = 'source'\n")]);
+    // Bytecode that Python would take without looking at the source it claims to come from.
+    let evil = subject.dir.path().join("evil.py");
+    std::fs::write(&evil, "value = 'bytecode'\n").unwrap();
+    let compile = "import importlib.util as u, py_compile as p, sys; \
+                   p.compile(sys.argv[1], u.cache_from_source(sys.argv[2]), \
+                   invalidation_mode=p.PycInvalidationMode.UNCHECKED_HASH)";
+    let source = subject.site().join("one/a.py");
+    let python = |arguments: &[&std::ffi::OsStr]| {
+        let output = std::process::Command::new("python3").arg("-I").args(arguments).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    python(&["-c".as_ref(), compile.as_ref(), evil.as_ref(), source.as_ref()]);
+    let ordinary = "import sys; sys.path.insert(0, sys.argv[1]); import one.a; print(one.a.value)";
+    assert_eq!(python(&["-c".as_ref(), ordinary.as_ref(), subject.site().as_ref()]), "bytecode\n", "the trick works");
+    let verified = subject.verify();
+    assert_eq!(verified.verdict(), Verdict::Passed, "{:#?}", verified.run.ledger);
+}
+
+#[test]
 fn code_and_files_from_elsewhere() {
     let subject = Subject::edited(|repo| append(repo, "import helper_from_elsewhere"));
     let elsewhere = subject.dir.path().join("elsewhere");

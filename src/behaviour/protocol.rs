@@ -71,7 +71,7 @@ pub struct Probe {
     pending: Vec<u8>,
     /// The start of what came on standard error.
     complained: Vec<u8>,
-    /// Its home, temporary folder and (empty) bytecode cache.
+    /// Its home and temporary folder.
     _private: tempfile::TempDir,
 }
 
@@ -83,19 +83,19 @@ impl Probe {
     pub fn start(environment: &LockedEnvironment, temporary: &Path) -> Result<Self, Fault> {
         let private = private_folder(temporary)?;
         let at = |name: &str| private.path().join(name);
-        for name in ["home", "tmp", "cache"] {
+        for name in ["home", "tmp"] {
             std::fs::create_dir(at(name)).map_err(FileError::new("create", &at(name)))?;
         }
         let script = at("main.py");
         std::fs::write(&script, DRIVER).map_err(FileError::new("write", &script))?;
         let mut command = Command::new(environment.interpreter());
-        command.args(["-I", "-S", "-B", "-X"]).arg({
-            // Bytecode lying about in the environment is not what its sources say: never read it.
-            let mut prefix = std::ffi::OsString::from("pycache_prefix=");
-            prefix.push(at("cache"));
-            prefix
-        });
-        command.arg(&script).env_clear().env("HOME", at("home")).env("TMPDIR", at("tmp")).current_dir(at("tmp"));
+        command
+            .args(["-I", "-S", "-B"])
+            .arg(&script)
+            .env_clear()
+            .env("HOME", at("home"))
+            .env("TMPDIR", at("tmp"))
+            .current_dir(at("tmp"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         // A thread of its own, which the sandbox is put on and which ends once the probe has inherited it.
         let confined =
