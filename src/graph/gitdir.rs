@@ -94,29 +94,33 @@ impl Format {
         let mut version = Some(0);
         let mut unreadable = None;
         let mut unknown = None;
-        config::variables(bytes, |name, value| match name.as_bstr().to_str_lossy().as_ref() {
-            "core.repositoryformatversion" => {
-                version = value.and_then(|value| value.to_str().ok()?.parse::<u64>().ok())
+        config::variables(bytes, |variable| {
+            let name = [variable.section, b".", variable.key].concat();
+            let value = variable.value;
+            match name.as_bstr().to_str_lossy().as_ref() {
+                "core.repositoryformatversion" => {
+                    version = value.and_then(|value| value.to_str().ok()?.parse::<u64>().ok())
+                }
+                "core.bare" => format.bare = value.is_none_or(is_true),
+                "extensions.partialclone" => format.promisor = true,
+                // What git ignores, or what changes nothing this gate reads.
+                "extensions.noop"
+                | "extensions.noop-v1"
+                | "extensions.preciousobjects"
+                | "extensions.worktreeconfig"
+                | "extensions.relativeworktrees" => {}
+                "extensions.objectformat" if value == Some(b"sha1") => {}
+                "extensions.refstorage" if value == Some(b"files") => {}
+                "extensions.objectformat" | "extensions.refstorage" | "extensions.compatobjectformat" => {
+                    let value = value.unwrap_or_default().as_bstr().to_string();
+                    unreadable = Some(format!("a repository whose {} is {value:?}", BStr::new(&name)));
+                }
+                other if other.starts_with("extensions.") => unknown = Some(format!("a repository with {other:?}")),
+                other if other.starts_with("remote.") && other.ends_with(".promisor") => {
+                    format.promisor |= value.is_none_or(is_true);
+                }
+                _ => {}
             }
-            "core.bare" => format.bare = value.is_none_or(is_true),
-            "extensions.partialclone" => format.promisor = true,
-            // What git ignores, or what changes nothing this gate reads.
-            "extensions.noop"
-            | "extensions.noop-v1"
-            | "extensions.preciousobjects"
-            | "extensions.worktreeconfig"
-            | "extensions.relativeworktrees" => {}
-            "extensions.objectformat" if value == Some(b"sha1") => {}
-            "extensions.refstorage" if value == Some(b"files") => {}
-            "extensions.objectformat" | "extensions.refstorage" | "extensions.compatobjectformat" => {
-                let value = value.unwrap_or_default().as_bstr().to_string();
-                unreadable = Some(format!("a repository whose {} is {value:?}", BStr::new(name)));
-            }
-            other if other.starts_with("extensions.") => unknown = Some(format!("a repository with {other:?}")),
-            other if other.starts_with("remote.") && other.ends_with(".promisor") => {
-                format.promisor |= value.is_none_or(is_true);
-            }
-            _ => {}
         });
         match (unreadable, unknown, version) {
             (Some(what), ..) => Err(what),

@@ -1,12 +1,13 @@
 //! Many objects judged at once, by us and by `git fsck --strict`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::process::Stdio;
 
 use gix::ObjectId;
 use gix::objs::Kind as ObjectKind;
 use paired_sdk_gate::graph::strict::{self, Entry, Kind, Message, Special};
+use sha1::Digest;
 
 use crate::support::git::{Repo, git_command};
 
@@ -98,72 +99,90 @@ impl Store {
     pub fn judged_by_git(&self) -> Verdicts {
         let dir = tempfile::tempdir().unwrap();
         let repo = Repo::init(dir.path().join("repo"));
-        repo.git(&["config", "core.fsync", "none"]);
-        for kind in [ObjectKind::Blob, ObjectKind::Tree, ObjectKind::Commit] {
-            self.write(&repo, kind);
-        }
-        let output =
-            git_command(repo.root()).args(["fsck", "--strict", "--no-dangling", "--no-reflogs"]).output().unwrap();
+        let feed = |arguments: &[&str], data: &[u8]| {
+            let mut input = tempfile::tempfile().unwrap();
+            input.write_all(data).unwrap();
+            input.rewind().unwrap();
+            git_command(repo.root()).args(arguments).stdin(Stdio::from(input)).output().unwrap()
+        };
+        let packed = feed(&["-c", "core.fsync=none", "index-pack", "--stdin"], &self.pack());
+        assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+        let fsck = ["fsck", "--strict", "--no-dangling", "--no-reflogs"];
+        let output = git_command(repo.root()).args(fsck).output().unwrap();
         let text = [output.stdout, output.stderr].concat();
         let text = String::from_utf8_lossy(&text);
         let mut verdicts = Verdicts::new();
-        let mut add = |id: &str, message: &str| {
-            verdicts.entry(ObjectId::from_hex(id.as_bytes()).unwrap()).or_default().insert(message.to_owned());
-        };
+        let mut add = |id: ObjectId, message: &str| verdicts.entry(id).or_default().insert(message.to_owned());
         for line in text.lines() {
             if let Some(line) = line.strip_prefix("error in ") {
                 let (_kind, line) = line.split_once(' ').unwrap();
                 let (id, line) = line.split_once(": ").unwrap();
                 if let Some((message, _)) = line.split_once(": ") {
-                    add(id, message);
+                    add(ObjectId::from_hex(id.as_bytes()).unwrap(), message);
                 }
-            } else if let Some((id, _)) = line.split_once(": object could not be parsed") {
-                // The walk gives up before the rules are asked; the same rules can be asked without a walk.
-                let id = id.strip_prefix("error: ").unwrap();
-                add(id, &self.rules_alone(&repo, id));
+            } else if let Some((id, _)) = line.split_once(": object corrupt or missing") {
+                // The walk gives up before the rules are asked; `hash-object` asks them without a walk.
+                let id = ObjectId::from_hex(id.strip_prefix("error: ").unwrap().as_bytes()).unwrap();
+                let (kind, data) = &self.objects[&id];
+                let output = feed(&["hash-object", "-t", &kind.to_string(), "--stdin"], data);
+                let text = String::from_utf8_lossy(&output.stderr);
+                let message =
+                    |line: &str| Some(line.strip_prefix("error: object fails fsck: ")?.split(':').next()?.to_owned());
+                add(id, &text.lines().find_map(message).unwrap_or_else(|| panic!("{kind} {id}: {text}")));
             }
         }
         verdicts
     }
 
-    fn write(&self, repo: &Repo, kind: ObjectKind) {
-        let dir = repo.root().join(kind.to_string());
-        std::fs::create_dir(&dir).unwrap();
-        let mut paths = String::new();
-        for (id, (_, data)) in self.objects.iter().filter(|(_, (other, _))| *other == kind) {
-            let path = dir.join(id.to_string());
-            std::fs::write(&path, data).unwrap();
-            paths += &format!("{}\n", path.display());
+    /// All objects in one pack, stored without compression.
+    fn pack(&self) -> Vec<u8> {
+        let count = u32::try_from(self.objects.len()).unwrap();
+        let mut pack = [b"PACK".as_slice(), &2_u32.to_be_bytes(), &count.to_be_bytes()].concat();
+        for (kind, data) in self.objects.values() {
+            let number = match kind {
+                ObjectKind::Commit => 1,
+                ObjectKind::Tree => 2,
+                ObjectKind::Blob => 3,
+                ObjectKind::Tag => 4,
+            };
+            // The size: four bits beside the kind, then seven at a time, lowest first.
+            let mut size = data.len() >> 4;
+            let mut byte = number << 4 | (data.len() & 15);
+            while size > 0 {
+                pack.push(u8::try_from(byte | 0x80).unwrap());
+                byte = size & 0x7f;
+                size >>= 7;
+            }
+            pack.push(u8::try_from(byte).unwrap());
+            pack.extend(stored(data));
         }
-        let mut child = git_command(repo.root())
-            .args(["hash-object", "-t", &kind.to_string(), "-w", "--literally", "--no-filters", "--stdin-paths"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // The output is far smaller than a pipe only when there are few objects: write from another thread.
-        let mut stdin = child.stdin.take().unwrap();
-        let writer = std::thread::spawn(move || stdin.write_all(paths.as_bytes()).unwrap());
-        let output = child.wait_with_output().unwrap();
-        writer.join().unwrap();
-        assert!(output.status.success());
-        let written = String::from_utf8(output.stdout).unwrap();
-        assert!(written.lines().all(|id| self.objects.contains_key(&ObjectId::from_hex(id.as_bytes()).unwrap())));
+        let checksum = sha1::Sha1::digest(&pack);
+        pack.extend(checksum);
+        pack
     }
+}
 
-    /// `hash-object` without `--literally` refuses with the message of the first broken rule.
-    fn rules_alone(&self, repo: &Repo, id: &str) -> String {
-        let (kind, _) = self.objects[&ObjectId::from_hex(id.as_bytes()).unwrap()];
-        let path = repo.root().join(kind.to_string()).join(id);
-        let output = git_command(repo.root())
-            .args(["hash-object", "-t", &kind.to_string(), "--no-filters"])
-            .arg(path)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        let message = text.lines().find_map(|line| line.strip_prefix("error: object fails fsck: ")?.split(':').next());
-        message.unwrap_or_else(|| panic!("{kind} {id}: {text}")).to_owned()
+/// A zlib stream of stored blocks (RFC 1950, RFC 1951).
+fn stored(data: &[u8]) -> Vec<u8> {
+    let mut stream = vec![0x78, 0x01];
+    let mut rest = data;
+    loop {
+        let (block, after) = rest.split_at(rest.len().min(usize::from(u16::MAX)));
+        let length = u16::try_from(block.len()).unwrap();
+        stream.push(u8::from(after.is_empty()));
+        stream.extend([length.to_le_bytes(), (!length).to_le_bytes()].concat());
+        stream.extend(block);
+        rest = after;
+        if rest.is_empty() {
+            break;
+        }
     }
+    let (a, b) = data.iter().fold((1_u32, 0_u32), |(a, b), &byte| {
+        let a = (a + u32::from(byte)) % 65_521;
+        (a, (a + b) % 65_521)
+    });
+    stream.extend((b << 16 | a).to_be_bytes());
+    stream
 }
 
 /// Reported by us on the tree, by git on the entry's object.

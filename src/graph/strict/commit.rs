@@ -155,3 +155,144 @@ fn overflows(digits: &[u8]) -> bool {
     let add = |sum: i64, &digit: &u8| sum.checked_mul(10)?.checked_add(i64::from(digit - b'0'));
     digits.iter().try_fold(0, add).is_none()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ID: &str = "0123456789abcdef0123456789abcdef01234567";
+    const PEOPLE: &str = "author A <a@b> 1 +0000\ncommitter C <c@d> 2 -0130\n";
+
+    fn sound() -> String {
+        format!("tree {ID}\nparent {ID}\n{PEOPLE}\nmessage\n")
+    }
+
+    #[track_caller]
+    fn breaks(data: impl AsRef<[u8]>, id: &'static str, detail: &str) {
+        let mut messages = Vec::new();
+        commit(data.as_ref(), &mut messages);
+        assert_eq!(messages, [Message { id, detail: detail.into() }]);
+    }
+
+    fn links(data: &str) -> Option<Commit> {
+        commit(data.as_bytes(), &mut Vec::new())
+    }
+
+    #[test]
+    fn sound_commits_have_no_message() {
+        for data in [
+            sound(),
+            sound().replace(ID, &ID.to_uppercase()),
+            format!("tree {ID}\n{PEOPLE}"),
+            sound().replace("-0130", "-0130\nencoding x\nno-value\ntree x\nparent x"),
+            sound().replace(" 1 +", " 9223372036854775807 +").replace("<a@b> ", "<a@b> \t "),
+            sound().replace(" 1 +", " 0 +"),
+        ] {
+            let mut messages = Vec::new();
+            assert!(commit(data.as_bytes(), &mut messages).is_some());
+            assert_eq!(messages, [], "{data}");
+        }
+    }
+
+    #[test]
+    fn links_are_those_git_follows() {
+        let id: gix::ObjectId = ID.parse().unwrap();
+        let twice = sound().replace("parent", &format!("parent {ID}\nparent"));
+        assert_eq!(links(&twice), Some(Commit { tree: id, parents: vec![id, id] }));
+        assert_eq!(links(&format!("tree {ID}\n{PEOPLE}parent {ID}\n")), Some(Commit { tree: id, parents: vec![] }));
+        assert_eq!(links(&sound().replace("author", "writer")), Some(Commit { tree: id, parents: vec![id] }));
+        for broken in [
+            "",
+            "tree",
+            &sound()[..44],
+            &sound().replace("tree ", "tree g"),
+            &sound().replace("parent ", "parent g"),
+            &sound()[1..],
+        ] {
+            assert_eq!(links(broken), None, "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn each_header_rule_has_its_message() {
+        breaks("", "unterminatedHeader", "the header does not end in a newline");
+        breaks(sound().trim_end().replace("\n\n", "\n"), "unterminatedHeader", "the header does not end in a newline");
+        breaks(sound().replace("author", "auth\0r"), "nulInHeader", "byte 98, in the header, is a NUL");
+        breaks(sound().replace("message", "mess\0ge"), "nulInCommit", "byte 148 is a NUL");
+        breaks(&sound()[1..], "missingTree", "the first line is not a tree line");
+        let line = r#"the tree line "tree x" does not hold 40 hexadecimal digits and nothing else"#;
+        breaks("tree x\n", "badTreeSha1", line);
+        let line = r#"the parent line "parent " does not hold 40 hexadecimal digits and nothing else"#;
+        breaks(sound().replace(&format!("parent {ID}"), "parent "), "badParentSha1", line);
+        breaks(sound().replace("author", "writer"), "missingAuthor", "no author line follows the tree and the parents");
+        breaks(sound().replace("committer", "author"), "multipleAuthors", "there are 2 author lines");
+        breaks(sound().replace("committer", "writer"), "missingCommitter", "no committer line follows the author");
+    }
+
+    #[test]
+    fn each_rule_about_people_has_its_message() {
+        for (line, id, what) in [
+            ("<a@b> 1 +0000", "missingNameBeforeEmail", "has no name and no blank before the address"),
+            ("A<a@b> 1 +0000", "missingSpaceBeforeEmail", "has no blank before the address"),
+            ("A> <a@b> 1 +0000", "badName", "has a > before the address"),
+            ("A", "missingEmail", "has no address"),
+            ("A <a@b 1 +0000", "badEmail", "has an address that does not end in >"),
+            ("A <a<b> 1 +0000", "badEmail", "has an address that does not end in >"),
+            ("A <a@b>1 +0000", "missingSpaceBeforeDate", "has no blank between address and date"),
+            ("A <a@b> x +0000", "badDate", "has no date"),
+            ("A <a@b> 1+0000", "badDate", "has no blank after the date"),
+            ("A <a@b> 01 +0000", "zeroPaddedDate", "has a date that begins with 0"),
+            ("A <a@b> 9223372036854775808 +0000", "badDateOverflow", "has a date beyond 2^63-1"),
+            ("A <a@b> 1 +000", "badTimezone", "does not end in a zone of sign and four digits"),
+        ] {
+            for (who, there) in [("author", "A <a@b> 1 +0000"), ("committer", "C <c@d> 2 -0130")] {
+                breaks(sound().replace(there, line), id, &format!("the {who} line {line:?} {what}"));
+            }
+        }
+        breaks(sound().replace("> 1", "> \u{b}1"), "badDate", "the author line \"A <a@b> \\x0b1 +0000\" has no date");
+    }
+
+    #[test]
+    fn a_tag_is_peeled_if_its_three_lines_are_sound() {
+        let tag_of = |kind: &str| format!("object {ID}\ntype {kind}\ntag v1\ntagger A <a@b> 1 +0000\n\nm\n");
+        let id: gix::ObjectId = ID.parse().unwrap();
+        assert_eq!(tag(tag_of("commit").as_bytes()), Some((id, gix::objs::Kind::Commit)));
+        assert_eq!(tag(tag_of("tag").as_bytes()), Some((id, gix::objs::Kind::Tag)));
+        let sound = tag_of("commit");
+        for broken in [
+            tag_of("Commit"),
+            tag_of(""),
+            sound.replace("object ", "object  "),
+            sound.replace("type ", "kind "),
+            sound.replace("tag v1", "tag "),
+            sound.replace("\ntag v1", ""),
+            sound.replace("tag v1", "tag v\0"),
+            sound[..60].to_owned(),
+        ] {
+            assert_eq!(tag(broken.as_bytes()), None, "{broken:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn one_damaged_byte_gives_at_most_one_message(at in 0..152_usize, byte in any::<u8>()) {
+            let mut data = sound().into_bytes();
+            prop_assert_eq!(data.len(), 152);
+            data[at] = byte;
+            let mut messages = Vec::new();
+            let links = commit(&data, &mut messages);
+            prop_assert!(messages.len() <= 1);
+            prop_assert!(links.is_some() || messages.len() == 1);
+        }
+
+        #[test]
+        fn arbitrary_bytes_are_judged(start in 0..152_usize, tail in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let data = [&sound().as_bytes()[..start], &tail].concat();
+            let mut messages = Vec::new();
+            let links = commit(&data, &mut messages);
+            prop_assert!(links.is_some() || messages.len() == 1);
+            tag(&data);
+        }
+    }
+}

@@ -3,11 +3,25 @@
 //! A library's parser would not do: a hostile `.gitmodules` lives from what git makes of text that no other parser accepts, and
 //! git judges every variable up to the place where it gives up.
 
-/// Calls `variable` with each full name (`section.subsection.key`, section and key in lower case) and value, in order, until
-/// the text ends or cannot be parsed. Names and values end at their first NUL, as git's strings do. Linear in the bytes.
-pub(in crate::graph) fn variables(data: &[u8], mut variable: impl FnMut(&[u8], Option<&[u8]>)) {
+use gix::bstr::ByteSlice;
+
+/// One variable as git's callbacks see it. Names and values end at their first NUL, as git's strings do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::graph) struct Variable<'a> {
+    /// All of the full name before the last dot: section in lower case, dot, subsection. Empty if there is no dot.
+    pub(in crate::graph) section: &'a [u8],
+    /// What follows that dot; in lower case, unless a NUL in the header made it part of the subsection.
+    pub(in crate::graph) key: &'a [u8],
+    /// `None` for a lone key.
+    pub(in crate::graph) value: Option<&'a [u8]>,
+    /// No variable before it has this very header, so what depends on the section alone need not be judged again.
+    pub(in crate::graph) first: bool,
+}
+
+/// Calls `each` with the variables in order, until the text ends or cannot be parsed. Linear in the bytes.
+pub(in crate::graph) fn variables(data: &[u8], mut each: impl FnMut(Variable<'_>)) {
     // That the text cannot be parsed is only INFO to git; what was seen before counts.
-    let _ = Parser { data, at: 0, ended: false }.run(&mut variable);
+    let _ = Parser { data, at: 0, ended: false }.run(&mut each);
 }
 
 /// The text is not configuration.
@@ -21,9 +35,11 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn run(&mut self, variable: &mut impl FnMut(&[u8], Option<&[u8]>)) -> Result<(), Malformed> {
-        let mut name = Vec::new();
-        let mut section = 0;
+    fn run(&mut self, each: &mut impl FnMut(Variable<'_>)) -> Result<(), Malformed> {
+        let mut header = Vec::new();
+        // Where section and key are in a header that a NUL cuts short: no variable adds to it.
+        let mut cut = None;
+        let mut first = true;
         loop {
             match self.next() {
                 b'\n' if self.ended => return Ok(()),
@@ -35,16 +51,22 @@ impl Parser<'_> {
                 }
                 c if is_space(c) => {}
                 b'[' => {
-                    name.clear();
-                    self.header(&mut name)?;
-                    name.push(b'.');
-                    section = name.len();
+                    header.clear();
+                    self.header(&mut header)?;
+                    cut = header.find_byte(0).map(|nul| (header[..nul].rfind_byte(b'.'), nul));
+                    first = true;
                 }
                 c if c.is_ascii_alphabetic() => {
-                    name.truncate(section);
-                    name.push(c.to_ascii_lowercase());
-                    let value = self.variable(&mut name)?;
-                    variable(until_nul(&name), value.as_deref().map(until_nul));
+                    let mut key = vec![c.to_ascii_lowercase()];
+                    let value = self.variable(&mut key)?;
+                    let value = value.as_deref().map(|value| &value[..value.find_byte(0).unwrap_or(value.len())]);
+                    let (section, key) = match cut {
+                        None => (header.as_slice(), key.as_slice()),
+                        Some((Some(dot), nul)) => (&header[..dot], &header[dot + 1..nul]),
+                        Some((None, nul)) => (&[] as &[u8], &header[..nul]),
+                    };
+                    each(Variable { section, key, value, first });
+                    first = false;
                 }
                 // A byte order mark ends here too: in memory git does not know it.
                 _ => return Err(Malformed),
@@ -117,10 +139,10 @@ impl Parser<'_> {
     }
 
     /// The rest of `key = value`, or of a lone `key`, which has no value.
-    fn variable(&mut self, name: &mut Vec<u8>) -> Result<Option<Vec<u8>>, Malformed> {
+    fn variable(&mut self, key: &mut Vec<u8>) -> Result<Option<Vec<u8>>, Malformed> {
         let mut c = self.next();
         while !self.ended && is_key(c) {
-            name.push(c.to_ascii_lowercase());
+            key.push(c.to_ascii_lowercase());
             c = self.next();
         }
         while matches!(c, b' ' | b'\t') {
@@ -186,6 +208,69 @@ fn is_key(c: u8) -> bool {
     c.is_ascii_alphanumeric() || c == b'-'
 }
 
-fn until_nul(text: &[u8]) -> &[u8] {
-    text.split(|&byte| byte == 0).next().unwrap_or_default()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// `section|key=value`, the first of a header with a star.
+    fn parsed(text: &[u8]) -> Vec<String> {
+        let mut all = Vec::new();
+        variables(text, |variable| {
+            let value = variable.value.map_or(String::new(), |value| format!("={}", value.escape_ascii()));
+            let star = if variable.first { "*" } else { "" };
+            all.push(format!("{star}{}|{}{value}", variable.section.escape_ascii(), variable.key.escape_ascii()));
+        });
+        all
+    }
+
+    #[test]
+    fn headers_keys_and_values_are_read_as_git_reads_them() {
+        for (text, expected) in [
+            (&b""[..], &[] as &[&str]),
+            (b"a=b", &["*|a=b"]),
+            (b"[A]\nB=C\nb\n[a]\nB=", &["*a|b=C", "a|b", "*a|b="]),
+            (b"[A.B \"C.D\"]e=f", &["*a.b.C.D|e=f"]),
+            (b"[a \"\"]b", &["*a.|b"]),
+            (b"[a \"\\\"\\x\"]b", &["*a.\\\"x|b"]),
+            (b"[a]b = c  d \t e   # f", &["*a|b=c  d \\t e"]),
+            (b"[a]b = \" c \"  ;\n", &["*a|b= c "]),
+            (b"[a]b=c\\\n d\n", &["*a|b=c d"]),
+            (b"[a]b=\\t\\b\\n\\\\\\\"", &["*a|b=\\t\\x08\\n\\\\\\\""]),
+            (b"[a]b=c\r\nd=e\rf\r", &["*a|b=c", "a|d=e\\rf"]),
+            (b"[a]b=c\xffd=e", &["*a|b=c", "a|d=e"]),
+            (b"[a]b=c\xffde=f", &["*a|b=c"]),
+            (b"[a \"b.c\0d\"]e\nf", &["*a.b|c", "a.b|c"]),
+            (b"[a \"b\"]c=d\0e", &["*a.b|c=d"]),
+            (b"[a\0]b", &[]),
+            (b"[a]b\n[]c", &["*a|b"]),
+            (b"[a]b\n\xef\xbb\xbfc", &["*a|b"]),
+            (b"[a]b=c\\d\ne", &[]),
+            (b"[a]b=\"c\nd", &[]),
+        ] {
+            assert_eq!(parsed(text), expected, "{}", text.escape_ascii());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_fewer_variables_than_letters(text in proptest::collection::vec(
+            prop_oneof![Just(b'['), Just(b']'), Just(b'"'), Just(b'='), Just(b'\n'), Just(b'a'), Just(b'.'), any::<u8>()], 0..200,
+        )) {
+            prop_assert!(parsed(&text).len() <= text.iter().filter(|byte| byte.is_ascii_alphabetic()).count());
+        }
+
+        #[test]
+        fn a_quoted_value_is_read_back(value in "[ -~\t]{0,30}", subsection in "[ -~]{0,10}") {
+            let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+            let text = format!("[s \"{}\"]\nk = \"{}\"\n", quoted(&subsection), quoted(&value));
+            let mut seen = 0;
+            variables(text.as_bytes(), |variable| {
+                seen += 1;
+                assert_eq!(variable.section, format!("s.{subsection}").as_bytes());
+                assert_eq!(variable.value, Some(value.as_bytes()));
+            });
+            prop_assert_eq!(seen, 1);
+        }
+    }
 }

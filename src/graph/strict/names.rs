@@ -25,7 +25,7 @@ const GITATTRIBUTES: File = File { name: b"gitattributes", fallback: b"gi7d29" }
 
 /// Which special rule the name calls for, at any depth, HFS+ and NTFS aliases included.
 pub fn special(name: &[u8]) -> Option<Special> {
-    if !may_be_special(name) {
+    if !may_begin_special(name) && !name.contains(&b'\\') {
         return None;
     }
     let modules = hfs_is(name, GITMODULES.name) || ntfs_parts(name).any(|part| GITMODULES.ntfs_is(part));
@@ -41,13 +41,18 @@ pub fn special(name: &[u8]) -> Option<Special> {
 
 /// The name is `.git` to HFS+ or NTFS.
 pub(super) fn is_dotgit(name: &[u8]) -> bool {
-    may_be_special(name) && (hfs_is(name, b"git") || ntfs_parts(name).any(ntfs_is_dotgit))
+    hfs_is(name, b"git") || ntfs_parts(name).any(ntfs_is_dotgit)
 }
 
-/// Cheap and generous: the answer for nearly every name of a real tree is no.
-fn may_be_special(name: &[u8]) -> bool {
-    // A dot, the g of a short name, the tilde of a very short one, or the first byte of an ignorable code point.
-    matches!(name.first(), Some(b'.' | b'g' | b'G' | b'~' | 0xe2 | 0xef)) || name.contains(&b'\\')
+/// Cheap and generous: unless it holds a backslash, no other name is special, `.git`, `.` or `..`.
+pub(super) fn may_begin_special(name: &[u8]) -> bool {
+    match name.first() {
+        // A dot, or the first byte of a code point that HFS+ ignores.
+        Some(b'.' | 0xe2 | 0xef) => true,
+        // A short name has its tilde among the first seven characters.
+        Some(b'g' | b'G' | b'~') => name.iter().take(7).any(|&byte| byte == b'~'),
+        _ => false,
+    }
 }
 
 /// The name, and what follows each of its backslashes: to NTFS those separate folders.
@@ -254,7 +259,6 @@ mod tests {
             "~0000000",
             "~100000",
             "~100000x",
-            ".gitmodules/x",
             ".gitmodules\\x",
             "a\\.gitattributes",
             "x~123456",
@@ -265,7 +269,10 @@ mod tests {
         ] {
             assert_eq!(special(name.as_bytes()), None, "{name:?}");
         }
-        assert_eq!(special(b".gitmodules\xff"), Some(Special::Gitmodules));
+        // A slash ends a name to HFS+.
+        for name in [b".gitmodules\xff".as_slice(), b".gitmodules/x"] {
+            assert_eq!(special(name), Some(Special::Gitmodules));
+        }
         assert_eq!(special(b""), None);
     }
 
@@ -274,7 +281,7 @@ mod tests {
         fn the_cheap_filter_hides_nothing(name in proptest::collection::vec(
             prop_oneof![Just(b'.'), Just(b'g'), Just(b'~'), Just(b'1'), Just(b' '), Just(b'\\'), Just(0xe2), any::<u8>()], 0..12,
         )) {
-            if !may_be_special(&name) {
+            if !may_begin_special(&name) && !name.contains(&b'\\') {
                 let full = |file: &File| hfs_is(&name, file.name) || ntfs_parts(&name).any(|part| file.ntfs_is(part));
                 prop_assert!(!full(&GITMODULES) && !full(&GITATTRIBUTES));
                 prop_assert!(!hfs_is(&name, b"git") && !ntfs_parts(&name).any(ntfs_is_dotgit));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gix::bstr::ByteSlice;
 
-use super::names::is_dotgit;
+use super::names::{is_dotgit, may_begin_special};
 use super::{Entry, Kind, Message, Special, once, shown, special};
 
 /// The bits of a mode that tell the type.
@@ -98,17 +98,24 @@ fn parse(data: &[u8], at: usize) -> Parsed {
 fn judge_alone(data: &[u8], entry: &Entry, start: usize, messages: &mut Vec<Message>) {
     let name = &data[entry.name.clone()];
     let mut add = |id, what: &str| once(messages, start, id, || format!("the entry {} {what}", shown(name)));
+    // One pass, which the compiler makes a wide one: this is the hot path of a whole history.
+    let (slash, backslash) = name
+        .iter()
+        .fold((false, false), |(slash, backslash), &byte| (slash | (byte == b'/'), backslash | (byte == b'\\')));
     if entry.id.is_null() {
         add("nullSha1", "links to the null id");
     }
     if data[entry.spelled.start] == b'0' {
         add("zeroPaddedFilemode", "has a mode that begins with 0");
     }
-    if name.contains(&b'/') {
+    if slash {
         add("fullPathname", "is a path, not a name");
     }
     if name.len() > LONGEST_NAME {
         add("largePathname", "has a name of more than 4096 bytes");
+    }
+    if !(backslash || may_begin_special(name)) {
+        return;
     }
     match name {
         b"." => add("hasDot", "is the folder itself"),
@@ -196,3 +203,6 @@ fn repeats(data: &[u8], folder: &[u8], files: &mut Vec<Range<usize>>) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests;

@@ -50,7 +50,7 @@ fn decodes_to_newline(url: &[u8]) -> bool {
     url.contains(&b'\n') || url[colon..].windows(3).any(|escape| escape.eq_ignore_ascii_case(b"%0a"))
 }
 
-/// The normal form of an absolute URL; none for one that git calls invalid.
+/// The normal form of an absolute URL, a port apart, which stays as it is; none for one that git calls invalid.
 ///
 /// Git keeps a stale pointer when the text grows while it is normalised, and may then accept a path that climbs above its
 /// root. We refuse that path always.
@@ -148,4 +148,89 @@ fn append(out: &mut Vec<u8>, text: &[u8]) -> Option<()> {
         }
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn normal(url: &str) -> Option<String> {
+        normalized(url.as_bytes()).map(|url| String::from_utf8(url).unwrap())
+    }
+
+    #[test]
+    fn a_url_is_normalised() {
+        for (url, expected) in [
+            ("HTTPS://User:%41%2f@Host:0443/%7ex/./a/../b?Q=%0a#%2F", "https://User:A%2F@host:0443/~x/b?Q=%0A#%2F"),
+            ("http://h", "http://h/"),
+            ("http://h?q", "http://h/?q"),
+            ("http://h/a/..", "http://h/"),
+            ("http://h/a/b/..", "http://h/a"),
+            ("http://h/a/.", "http://h/a"),
+            ("http://h//..", "http://h/"),
+            ("http://h/\u{e9} ", "http://h/%C3%A9%20"),
+            ("file:///x", "file:///x"),
+        ] {
+            assert_eq!(normal(url).as_deref(), Some(expected), "{url}");
+        }
+        for url in [
+            "",
+            "x",
+            "://h",
+            "1x://h",
+            "http:/h",
+            "http://",
+            "http://:1",
+            "http://h:0",
+            "http://h:x",
+            "http://h%41",
+            "http://h/%4",
+            "http://h/..",
+        ] {
+            assert_eq!(normal(url), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_path_above_its_root_is_refused_however_much_it_grows() {
+        for length in [1, 5, 20, 100, 5_000] {
+            assert!(!is_good(format!("https://h/{}/../..", "\u{e9}".repeat(length)).as_bytes()), "{length}");
+        }
+    }
+
+    #[test]
+    fn options_newlines_and_climbing_are_refused() {
+        for url in
+            ["-x", "./%0a", "../:x", "..//x", "git://h/%0A", "https://h/%0a", "https://h/a\nb", "http::h", "ftp:///x"]
+        {
+            assert!(!is_good(url.as_bytes()), "{url:?}");
+        }
+        for url in
+            ["", "x", "./%0a:", "./:x", "../a/:x", "git://h", "https://h/%0a/..", "ssh://h/%0a", "HTTP://h/%0a", "a\nb"]
+        {
+            assert!(is_good(url.as_bytes()), "{url:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_normal_form_is_normal(url in "https?://[a-z]{1,3}(:[0-9]{1,5})?(/[a-z.%0-9AF]{0,4}){0,5}([?#][a-z%0-9]{0,4})?") {
+            if let Some(once) = normal(&url) {
+                prop_assert_eq!(normal(&once), Some(once.clone()));
+                prop_assert!(!once.split(['?', '#']).next().unwrap().contains("/../"));
+            }
+        }
+
+        #[test]
+        fn arbitrary_bytes_are_judged(url in proptest::collection::vec(any::<u8>(), 0..60)) {
+            let whole = [b"https://h/".as_slice(), &url].concat();
+            // What is unsafe alone stays unsafe: a newline that no dots remove.
+            let plain = !url.contains(&b'.') && !url.windows(3).any(|escape| escape.eq_ignore_ascii_case(b"%2e"));
+            if plain && url.contains(&b'\n') {
+                prop_assert!(!is_good(&whole));
+            }
+            is_good(&url);
+        }
+    }
 }

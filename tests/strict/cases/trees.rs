@@ -98,6 +98,7 @@ const ORDERS: &[Row<&[&str]>] = &[
     (&["ab", "a"], UNSORTED),
     (&["ab/", "a/"], UNSORTED),
     (&["a/", "ab/"], NONE),
+    (&["a", "a.b", "a.c.d", "a.c/", "a/"], DUPLICATE),
     (&["a.b", "a", "a/"], BOTH),
     (&["a", "a.b", "a.c", "a.d/", "a/"], DUPLICATE),
     (&["x", "x-", "x-y", "y", "x/"], UNSORTED),
