@@ -245,9 +245,16 @@ pub(super) struct Stream<'a> {
 }
 
 impl Stream<'_> {
-    /// Everything up to the next entry belonged to the stream.
+    /// Bytes shown behind the end, without which zlib goes slowly over the last ones.
+    const SLACK: u64 = 64;
+
+    /// Everything up to the next entry belonged to the stream, and nothing after.
     pub(super) fn is_done(&self) -> Result<(), ObjectError> {
-        if self.at == self.end { Ok(()) } else { Err(ObjectError::Trailing) }
+        match self.at.cmp(&self.end) {
+            std::cmp::Ordering::Less => Err(ObjectError::Trailing),
+            std::cmp::Ordering::Equal => Ok(()),
+            std::cmp::Ordering::Greater => Err(ObjectError::Truncated),
+        }
     }
 }
 
@@ -263,7 +270,8 @@ impl Read for Stream<'_> {
 
 impl BufRead for Stream<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.window.piece(&self.pack.file, self.at, self.end)
+        let end = self.end + Self::SLACK;
+        self.window.piece(&self.pack.file, self.at, end.min(self.pack.end))
     }
 
     fn consume(&mut self, bytes: usize) {
