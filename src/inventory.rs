@@ -7,14 +7,17 @@ mod version;
 mod worktree;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gix::ObjectId;
 
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::contract::Contract;
 use crate::fs::{RepoPath, lossy};
-use crate::graph::{GraphError, TreeFile, VerifiedGraph};
+use crate::graph::{GraphError, ObjectError, TreeFile, VerifiedGraph};
 use crate::identity::ReleaseVersion;
+use crate::limits::Limits;
+use crate::parallel;
 
 /// The two modes a package file may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,63 +113,82 @@ pub fn verify(
     Ok(VerifiedInventory { graph, version: version.cloned(), files: files.unwrap_or_default() })
 }
 
+/// Why the package could not be read as a whole, each of which leaves it undecided.
+#[derive(Debug, thiserror::Error)]
+enum Unread {
+    #[error("{source}")]
+    Blob { path: RepoPath, source: GraphError },
+    #[error("more than {0} bytes")]
+    TooLarge(u64),
+    #[error(transparent)]
+    Tree(GraphError),
+}
+
+impl Unread {
+    fn finding(self, package: &str, limits: &Limits) -> Finding {
+        let raise = |flag: &str| format!("raise the bound with {flag} if this size is intended");
+        let again = "run the gate again, with more time if it ran out (--limit-seconds); if it stays, the repository is \
+                     changing under it";
+        let (subject, actual) = (package.to_owned(), self.to_string());
+        match self {
+            Unread::Tree(GraphError::Entries { limit, .. }) => {
+                Finding::new(subject, format!("at most {limit} files"), "more", raise("--limit-package-files"))
+            }
+            Unread::Tree(_) => Finding::new(subject, "a readable tree", actual, again),
+            Unread::TooLarge(_) => {
+                let expected = format!("at most {} bytes in all", limits.package_bytes);
+                Finding::new(subject, expected, actual, raise("--limit-package-bytes"))
+            }
+            Unread::Blob { path, source: GraphError::Object { source: ObjectError::Limit { .. }, .. } } => {
+                let expected = format!("at most {} bytes", limits.file_bytes);
+                Finding::new(path.as_str(), expected, actual, raise("--limit-file-bytes"))
+            }
+            Unread::Blob { path, .. } => Finding::new(path.as_str(), "a readable blob", actual, again),
+        }
+    }
+}
+
 /// The package's files, as far as the tree can be read at all; records [`Check::PackageTree`].
 fn committed(graph: &VerifiedGraph, contract: &Contract, ledger: &mut Ledger) -> Option<Vec<PackageFile>> {
-    let limits = graph.budget().limits().clone();
-    let undecided = |ledger: &mut Ledger, subject: &str, expected: String, actual: String, flag: &str| {
-        let hint = format!("raise the bound with {flag} if this size is intended");
-        ledger.undecided(Check::PackageTree, Finding::new(subject, expected, actual, hint));
-    };
-    let entries = match graph.folder(contract.package) {
-        Ok(entries) => entries,
-        Err(GraphError::Entries { limit, .. }) => {
-            let (expected, actual) = (format!("at most {limit} files"), "more".to_owned());
-            undecided(ledger, contract.package, expected, actual, "--limit-package-files");
-            return None;
-        }
-        Err(error) => {
-            let hint = "run the gate again; if it stays, the repository is changing under it";
-            let finding = Finding::new(contract.package, "a readable tree", error.to_string(), hint);
-            ledger.undecided(Check::PackageTree, finding);
-            return None;
-        }
-    };
-    if entries.is_empty() {
-        let hint = format!("check that --sdk-root is the SDK's checkout: `git ls-tree HEAD {}/`", contract.package);
-        let finding = Finding::new(format!("{}/", contract.package), "a folder in the commit", "no such folder", hint);
-        ledger.record(Check::PackageTree, vec![finding]);
-        return None;
-    }
+    let package = contract.package;
     let mut findings = Vec::new();
-    let mut files = Vec::with_capacity(entries.len());
-    let mut total = 0u64;
-    for entry in &entries {
-        if let Err(stop) = graph.budget().check() {
-            let hint = "run the gate again, with more time if it ran out: --limit-seconds";
-            let finding = Finding::new(contract.package, "a complete inventory", stop.to_string(), hint);
-            ledger.undecided(Check::PackageTree, finding);
-            return None;
+    let files = graph.folder(package).map_err(Unread::Tree).and_then(|entries| {
+        if entries.is_empty() {
+            let hint = format!("check that --sdk-root is the SDK's checkout: `git ls-tree HEAD {package}/`");
+            findings.push(Finding::new(format!("{package}/"), "a folder in the commit", "no such folder", hint));
         }
-        let Some((path, mode)) = plain_file(entry, &mut findings) else { continue };
-        match graph.blob(entry.id) {
-            Ok(content) => {
-                total += content.len() as u64;
-                files.push(PackageFile { path, mode, id: entry.id, content: content.into() });
-            }
-            Err(error) => {
-                let subject = path.as_str();
-                undecided(ledger, subject, "a readable blob".into(), error.to_string(), "--limit-file-bytes");
-                return None;
-            }
+        let plain = |entry: &TreeFile| plain_file(entry, &mut findings).map(|(path, mode)| (path, mode, entry.id));
+        read(graph, entries.iter().filter_map(plain).collect())
+    });
+    match files {
+        Ok(files) => {
+            let readable = !files.is_empty();
+            ledger.record(Check::PackageTree, findings);
+            readable.then_some(files)
         }
-        if total > limits.package_bytes {
-            let expected = format!("at most {} bytes in all", limits.package_bytes);
-            undecided(ledger, contract.package, expected, format!("more than {total} bytes"), "--limit-package-bytes");
-            return None;
+        Err(unread) => {
+            ledger.undecided(Check::PackageTree, unread.finding(package, graph.budget().limits()));
+            None
         }
     }
-    ledger.record(Check::PackageTree, findings);
-    Some(files)
+}
+
+/// Reads the blobs, on all cores and within the bound on the whole package.
+fn read(graph: &VerifiedGraph, files: Vec<(RepoPath, FileMode, ObjectId)>) -> Result<Vec<PackageFile>, Unread> {
+    let bound = graph.budget().limits().package_bytes;
+    let total = AtomicU64::new(0);
+    let read = parallel::map(&files, |(path, mode, id)| {
+        if total.load(Ordering::Relaxed) > bound {
+            return Err(Unread::TooLarge(bound));
+        }
+        let stop = graph.budget().check().map_err(GraphError::from);
+        let content =
+            stop.and_then(|()| graph.blob(*id)).map_err(|source| Unread::Blob { path: path.clone(), source })?;
+        total.fetch_add(content.len() as u64, Ordering::Relaxed);
+        Ok(PackageFile { path: path.clone(), mode: *mode, id: *id, content: content.into() })
+    });
+    let read = read.into_iter().collect::<Result<_, _>>()?;
+    if total.into_inner() > bound { Err(Unread::TooLarge(bound)) } else { Ok(read) }
 }
 
 fn plain_file(entry: &TreeFile, findings: &mut Vec<Finding>) -> Option<(RepoPath, FileMode)> {

@@ -22,6 +22,7 @@ pub mod graph;
 pub mod identity;
 pub mod inventory;
 pub mod limits;
+pub mod parallel;
 pub mod pipeline;
 pub mod report;
 pub mod snapshot;

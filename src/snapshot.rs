@@ -14,6 +14,7 @@ use crate::fs::{FileError, RepoPath, private_folder, read_file};
 use crate::graph::VerifiedGraph;
 use crate::identity::ReleaseVersion;
 use crate::inventory::{FileMode, PackageFile, VerifiedInventory};
+use crate::parallel;
 
 /// One file of the private copy.
 #[derive(Clone, Debug)]
@@ -170,25 +171,25 @@ type Materialised = (tempfile::TempDir, Vec<SnapshotFile>, Vec<Finding>);
 
 fn materialise(graph: &VerifiedGraph, files: &[PackageFile], parent: &Path) -> Result<Materialised, SnapshotError> {
     let folder = private_folder(parent)?;
-    let mut written = Vec::with_capacity(files.len());
-    let mut findings = Vec::new();
-    for file in files {
+    let written = parallel::map(files, |file| {
         graph.budget().check()?;
-        let path = file.path.below(folder.path());
-        write_file(&path, file.mode, &file.content)?;
-        let (git_sha1, id) = (git_blob(&file.content), file.id.to_string());
-        if git_sha1 != id {
-            let hint = "this should not happen: two SHA-1 implementations disagree; report it with the repository";
-            findings.push(Finding::new(file.path.as_str(), format!("blob {id}"), git_sha1.clone(), hint));
-        }
-        written.push(SnapshotFile {
+        write_file(&file.path.below(folder.path()), file.mode, &file.content)?;
+        Ok(SnapshotFile {
             path: file.path.clone(),
             mode: file.mode,
             size: file.content.len() as u64,
-            git_sha1,
+            git_sha1: git_blob(&file.content),
             sha256: sha256(&file.content),
-        });
-    }
+        })
+    });
+    let written = written.into_iter().collect::<Result<Vec<_>, SnapshotError>>()?;
+    let hint = "this should not happen: two SHA-1 implementations disagree; report it with the repository";
+    let differ = |(written, file): (&SnapshotFile, &PackageFile)| {
+        let id = file.id.to_string();
+        let same = written.git_sha1 == id;
+        (!same).then(|| Finding::new(file.path.as_str(), format!("blob {id}"), &written.git_sha1, hint))
+    };
+    let findings = written.iter().zip(files).filter_map(differ).collect();
     Ok((folder, written, findings))
 }
 

@@ -1,6 +1,6 @@
 //! What is installed: every file held against the RECORD of its distribution (binary distribution format, PEP 376 and 427).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
@@ -9,6 +9,7 @@ use sha2::Digest;
 use crate::check::{Check, Finding, Ledger};
 use crate::fs::{FileError, read_file};
 use crate::limits::Budget;
+use crate::parallel;
 
 /// One installed distribution.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
@@ -238,27 +239,12 @@ fn compare(
     budget: &Budget,
     findings: &mut Findings<'_>,
 ) -> Result<(), crate::limits::Stop> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    // Interleaved, so that one large distribution does not keep one worker alone busy.
-    let share = |worker: usize| listed.iter().skip(worker).step_by(workers);
-    let differences = std::thread::scope(|scope| {
-        let run = |worker: usize| {
-            let mut found = Vec::new();
-            for (path, digest) in share(worker) {
-                budget.check()?;
-                found.extend(difference(path, digest.as_deref()).map(|difference| (path.clone(), difference)));
-            }
-            Ok(found)
-        };
-        let others: Vec<_> = (1..workers).map(|worker| scope.spawn(move || run(worker))).collect();
-        let mut all = vec![run(0)];
-        // A panicked worker compared nothing: as good as out of time.
-        all.extend(others.into_iter().map(|other| other.join().unwrap_or(Err(crate::limits::Stop::Interrupted))));
-        all.into_iter().collect::<Result<Vec<_>, _>>()
-    })?;
-    let unique: BTreeSet<_> = differences.into_iter().flatten().collect();
-    for (path, (expected, actual)) in unique {
-        findings.record(relative(root, &path), expected, actual);
+    let differences = parallel::map(&listed, |(path, digest)| {
+        budget.check()?;
+        Ok(difference(path, digest.as_deref()).map(|(expected, actual)| (relative(root, path), expected, actual)))
+    });
+    for (path, expected, actual) in differences.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten() {
+        findings.record(path, expected, actual);
     }
     Ok(())
 }

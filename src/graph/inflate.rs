@@ -1,5 +1,6 @@
 //! One zlib stream, bounded by the size its header claims.
 
+use std::cmp::Ordering;
 use std::io::BufRead;
 
 use gix::zlib::{Decompress, FlushDecompress, Status};
@@ -36,13 +37,17 @@ impl Inflater {
         size: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), ObjectError> {
+        /// Room behind the end, without which zlib goes slowly over the last bytes.
+        const SLACK: usize = 300;
         out.clear();
-        out.resize(size, 0);
+        out.resize(size + SLACK, 0);
         let (written, ended) = self.fill(input, out)?;
-        if written < size {
-            return Err(ObjectError::Shorter(size as u64));
+        out.truncate(size);
+        match written.cmp(&size) {
+            Ordering::Less => Err(ObjectError::Shorter(size as u64)),
+            Ordering::Equal if ended => Ok(()),
+            _ => Err(ObjectError::Longer(size as u64)),
         }
-        if ended { Ok(()) } else { self.ends(input, size as u64) }
     }
 
     /// The rest of a stream of which `size` bytes are still to come, handed on piece by piece.

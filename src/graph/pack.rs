@@ -24,7 +24,10 @@ pub(super) struct Opened {
     file: File,
     path: PathBuf,
     end: u64,
-    entries: Vec<(u64, Raw)>,
+    /// Sorted.
+    ids: Vec<Raw>,
+    /// Offset of each entry and the place of its id, in the order of the offsets.
+    entries: Vec<(u64, u32)>,
 }
 
 /// A pack. Entries are in the order of their offsets.
@@ -76,10 +79,13 @@ impl Opened {
             .filter(|&end| end >= HEADER)
             .ok_or_else(|| FileError::malformed(&path, "is shorter than an empty pack"))?;
         check_frame(&file, &path, end, parsed.num_objects(), &parsed.pack_checksum())?;
-        let mut entries: Vec<(u64, Raw)> = parsed.iter().map(|entry| (entry.pack_offset, raw(&entry.oid))).collect();
-        if !entries.is_sorted_by(|one, two| one.1 <= two.1) {
+        let ids: Vec<Raw> = (0..parsed.num_objects()).map(|place| raw(parsed.oid_at_index(place))).collect();
+        if !ids.is_sorted() {
             return Err(wrong("is not sorted by object id".to_owned()));
         }
+        let mut entries: Vec<(u64, u32)> =
+            (0..parsed.num_objects()).map(|place| (parsed.pack_offset_at_index(place), place)).collect();
+        drop(parsed);
         entries.sort_unstable();
         let apart = entries.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let inside =
@@ -87,25 +93,25 @@ impl Opened {
         if !apart || !inside {
             return Err(wrong("gives two objects one place, or one a place outside the pack".to_owned()));
         }
-        Ok(Opened { file, path, end, entries })
+        Ok(Opened { file, path, end, ids, entries })
     }
 
-    /// The ids it holds.
-    pub(super) fn ids(&self) -> impl Iterator<Item = Raw> {
-        self.entries.iter().map(|entry| entry.1)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.entries.len()
+    /// The ids it holds, sorted.
+    pub(super) fn ids(&self) -> &[Raw] {
+        &self.ids
     }
 
     /// Turns ids into objects of the table, which holds them all.
     pub(super) fn place(self, table: &Table) -> Pack {
-        let object = |id: &Raw| table.find(id).unwrap_or(u32::MAX);
-        let entries: Vec<(u64, u32)> = self.entries.iter().map(|(offset, id)| (*offset, object(id))).collect();
-        drop(self.entries);
-        let mut by_object: Vec<u32> = (0..entries.len() as u32).collect();
-        by_object.sort_unstable_by_key(|&position| entries[position as usize].1);
+        let objects: Vec<u32> = self.ids.iter().map(|id| table.find(id).unwrap_or(u32::MAX)).collect();
+        drop(self.ids);
+        let mut entries = self.entries;
+        let mut by_object = vec![0; entries.len()];
+        for (position, (_, place)) in entries.iter_mut().enumerate() {
+            // Ids are sorted, and so are objects.
+            by_object[*place as usize] = position as u32;
+            *place = objects[*place as usize];
+        }
         Pack { file: self.file, path: self.path, end: self.end, entries, by_object }
     }
 }
@@ -245,9 +251,16 @@ pub(super) struct Stream<'a> {
 }
 
 impl Stream<'_> {
-    /// Everything up to the next entry belonged to the stream.
+    /// Bytes shown behind the end, without which zlib goes slowly over the last ones.
+    const SLACK: u64 = 64;
+
+    /// Everything up to the next entry belonged to the stream, and nothing after.
     pub(super) fn is_done(&self) -> Result<(), ObjectError> {
-        if self.at == self.end { Ok(()) } else { Err(ObjectError::Trailing) }
+        match self.at.cmp(&self.end) {
+            std::cmp::Ordering::Less => Err(ObjectError::Trailing),
+            std::cmp::Ordering::Equal => Ok(()),
+            std::cmp::Ordering::Greater => Err(ObjectError::Truncated),
+        }
     }
 }
 
@@ -263,7 +276,8 @@ impl Read for Stream<'_> {
 
 impl BufRead for Stream<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.window.piece(&self.pack.file, self.at, self.end)
+        let end = self.end + Self::SLACK;
+        self.window.piece(&self.pack.file, self.at, end.min(self.pack.end))
     }
 
     fn consume(&mut self, bytes: usize) {

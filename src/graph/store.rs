@@ -57,7 +57,7 @@ impl Store {
                     Ok(pack) => opened.push(pack),
                     Err(error) => unreadable.push(error),
                 }
-                let total: usize = opened.iter().map(Opened::len).sum();
+                let total: usize = opened.iter().map(|pack: &Opened| pack.ids().len()).sum();
                 if total as u64 > most || opened.len() > PACKS {
                     return Err(Exhausted::Objects(most).into());
                 }
@@ -67,9 +67,9 @@ impl Store {
                 if loose.len() as u64 > most { Err(Exhausted::Objects(most)) } else { Ok(()) }
             })?;
         }
-        let total: usize = opened.iter().map(Opened::len).sum();
+        let total: usize = opened.iter().map(|pack: &Opened| pack.ids().len()).sum();
         ids.reserve_exact(total + loose.len());
-        ids.extend(opened.iter().flat_map(Opened::ids));
+        opened.iter().for_each(|pack| ids.extend_from_slice(pack.ids()));
         ids.extend(loose.iter().map(|entry| entry.0));
         if ids.len() as u64 > most {
             return Err(Exhausted::Objects(most).into());

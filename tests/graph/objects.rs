@@ -233,6 +233,8 @@ fn an_object_that_is_there_twice_must_be_good_twice() {
     case.judge().refuses(Check::GitObjects, &format!("blob {id}"), "its content hashes to", "clone");
 }
 
+type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
+
 #[test]
 fn damaged_packs() {
     for extension in ["pack", "idx"] {
@@ -240,7 +242,7 @@ fn damaged_packs() {
         let path = case.repo.pack().with_extension(extension);
         let sound = std::fs::read(&path).unwrap();
         let subject = format!(".{extension}");
-        let wrong: &[(&dyn Fn(&mut Vec<u8>), &str)] = if extension == "pack" {
+        let wrong: &[(Change<'_>, &str)] = if extension == "pack" {
             &[
                 (&|bytes| bytes.push(0), "another checksum"),
                 (&|bytes| bytes.truncate(20), "is shorter than an empty pack"),
