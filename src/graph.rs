@@ -16,6 +16,7 @@ mod delta;
 mod error;
 mod explain;
 mod files;
+mod forest;
 mod gitdir;
 mod hash;
 mod inflate;
@@ -90,8 +91,8 @@ impl VerifiedGraph {
         &self.budget
     }
 
-    /// Everything below a folder of the commit that is not itself a folder: files, links, submodules; sorted by path. Empty if
-    /// there is no such folder.
+    /// Everything below a folder of the commit that is not itself a folder: files, links, submodules; sorted by path.
+    /// Empty if there is no such folder.
     ///
     /// # Errors
     /// An object changed since it was verified, or there are more than `limits.package_files` entries.

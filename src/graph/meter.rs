@@ -35,7 +35,7 @@ impl<'a> Meter<'a> {
         if total > limit.saturating_add(Self::STEP) { Err(Exhausted::Inflated(limit)) } else { Ok(()) }
     }
 
-    /// The bound on one object of a kind: trees, commits and tags are judged as a whole, blobs only if something needs them so.
+    /// The bound on one object that is needed as a whole: trees, commits and tags always are, blobs seldom.
     pub(super) fn fits(&self, kind: gix::objs::Kind, bytes: u64) -> Result<usize, ObjectError> {
         let limits = self.budget.limits();
         let limit = match kind {

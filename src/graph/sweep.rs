@@ -1,7 +1,7 @@
 //! One pass over a pack on all cores: every entry is inflated once, hashed, and its links are recorded.
 //!
-//! Deltas are resolved from their bases outward, depth first, so that a base is at hand for all that need it. What a thread
-//! holds is bounded: beyond that, bases are let go and made again when their turn comes.
+//! Deltas are resolved from their bases outward, depth first, so that a base is at hand for all that need it. What a
+//! thread holds is bounded: beyond that, bases are let go and made again when their turn comes.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -9,6 +9,7 @@ use gix::objs::Kind;
 
 use super::delta;
 use super::error::{Exhausted, ObjectError};
+use super::forest::{BROKEN, Forest, NONE};
 use super::hash::{self, Hasher};
 use super::inflate::Inflater;
 use super::links::{Ledger, Links, Part};
@@ -19,18 +20,6 @@ use crate::limits::Budget;
 
 /// Bytes of bases one thread keeps for entries to come.
 const HELD: usize = 48 << 20;
-
-/// The delta trees of a pack, by position: the base, the first that needs it, the next that needs the same base.
-struct Forest {
-    base: Vec<u32>,
-    child: Vec<u32>,
-    sibling: Vec<u32>,
-}
-
-/// No position.
-const NONE: u32 = u32::MAX;
-/// In place of a base: the header could not be read.
-const BROKEN: u32 = u32::MAX - 1;
 
 /// Reads all packs.
 pub(super) fn packs(store: &Store, ledger: &Ledger<'_>, links: &mut Links, budget: &Budget) -> Result<(), Exhausted> {
@@ -51,70 +40,6 @@ pub(super) fn packs(store: &Store, ledger: &Ledger<'_>, links: &mut Links, budge
         }
     }
     Ok(())
-}
-
-impl Forest {
-    fn plant(store: &Store, pack: &Pack, ledger: &Ledger<'_>, budget: &Budget) -> Result<Self, Exhausted> {
-        const STRETCH: usize = 4096;
-        let mut base = vec![NONE; pack.len()];
-        let stretches = std::sync::Mutex::new(base.chunks_mut(STRETCH).enumerate());
-        let results: Vec<Result<(), Exhausted>> = super::threads(pack.len() / STRETCH, || {
-            let mut window = Window::forward();
-            loop {
-                let taken = stretches.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
-                let Some((index, stretch)) = taken else { return Ok(()) };
-                budget.check()?;
-                for (inner, base) in stretch.iter_mut().enumerate() {
-                    let position = (index * STRETCH + inner) as u32;
-                    *base = match pack.entry(position, &store.table, &mut window) {
-                        Ok(entry) => match entry.base {
-                            Base::Whole(_) => NONE,
-                            Base::Delta(base) => base,
-                        },
-                        Err(error) => {
-                            ledger.fault(pack.object(position), &error);
-                            BROKEN
-                        }
-                    };
-                }
-            }
-        });
-        results.into_iter().collect::<Result<(), _>>()?;
-        let mut child = vec![NONE; base.len()];
-        let mut sibling = vec![NONE; base.len()];
-        for position in (0..base.len()).rev() {
-            let base = base[position] as usize;
-            if base < child.len() {
-                sibling[position] = std::mem::replace(&mut child[base], position as u32);
-            }
-        }
-        let forest = Forest { base, child, sibling };
-        forest.find_circles(pack, ledger);
-        Ok(forest)
-    }
-
-    /// Entries that no whole object leads to need themselves, or something that does.
-    fn find_circles(&self, pack: &Pack, ledger: &Ledger<'_>) {
-        let ahead = |(position, &base): (usize, &u32)| base < BROKEN && base as usize >= position;
-        if !self.base.iter().enumerate().any(ahead) {
-            return;
-        }
-        let mut reached = vec![false; self.base.len()];
-        let mut stack: Vec<u32> =
-            (0..self.base.len() as u32).filter(|&position| self.base[position as usize] >= BROKEN).collect();
-        while let Some(position) = stack.pop() {
-            reached[position as usize] = true;
-            stack.extend(self.children(position));
-        }
-        for (position, _) in reached.iter().enumerate().filter(|(_, reached)| !**reached) {
-            ledger.fault(pack.object(position as u32), &ObjectError::Circle);
-        }
-    }
-
-    fn children(&self, position: u32) -> impl Iterator<Item = u32> {
-        let some = |position: u32| (position != NONE).then_some(position);
-        std::iter::successors(some(self.child[position as usize]), move |&child| some(self.sibling[child as usize]))
-    }
 }
 
 /// An entry whose deltas are being resolved.
@@ -291,7 +216,7 @@ impl<'a> Worker<'a> {
         self.judge(self.pack.object(position), kind, content)
     }
 
-    /// Hashes and records. Other content than promised is a fault of this object, but no obstacle for deltas on top of it.
+    /// Hashes and records. Other content than promised is a fault of this object, but no obstacle for deltas on top.
     fn judge(&mut self, object: u32, kind: Kind, content: &[u8]) -> Result<(), ObjectError> {
         match hash::verify(kind, content, self.store.table.id(object)) {
             Ok(()) => {

@@ -281,6 +281,7 @@ fn entries_of_a_pack_that_are_not_what_their_id_says() {
     let base = b"[project}\n";
     let base_id = id_of("blob", base);
     let delta = deflate(&[10, 10, 0x90, 8, 2, b']', b'\n']);
+    let other = deflate(&[10, 10, 0x90, 8, 2, b'?', b'\n']);
     let short = deflate(&[10, 11, 0x90, 8, 2, b']', b'\n']);
     let trailing = [&stream[..], b"?"].concat();
     let blob = |size, stream: &[u8]| {
@@ -308,6 +309,7 @@ fn entries_of_a_pack_that_are_not_what_their_id_says() {
         (blob(10, &stream[..stream.len() - 1]), "its zlib stream ends early"),
         (blob(10, b"nonsense here"), "its zlib stream is damaged"),
         (on_base(PackKind::Reference(base_id), &short, true), "its delta is malformed: the result is shorter"),
+        (on_base(PackKind::Reference(base_id), &other, true), "its content hashes to"),
         (on_base(PackKind::Reference(base_id), &delta, false), "its delta base is not in the same pack"),
         (on_base(PackKind::Offset(distance + 1), &delta, true), "its delta base is not in the same pack"),
         (on_base(PackKind::Offset(1 << 40), &delta, true), "its delta base is not in the same pack"),
@@ -324,6 +326,21 @@ fn entries_of_a_pack_that_are_not_what_their_id_says() {
         case.judge().passes();
         std::fs::remove_dir_all(case.repo.dot_git("objects/pack")).unwrap();
     }
+}
+
+#[test]
+fn a_packed_tree_with_other_entries() {
+    let case = case();
+    let id = case.rev("HEAD:netbox_sdk");
+    std::fs::remove_file(case.repo.loose_path(&id)).unwrap();
+    let blob = id_of("blob", b"[project]\n");
+    let content = [b"100644 plugin_bridge.py\0", blob.as_bytes()].concat();
+    let mut pack = RawPack::default();
+    let id = gix::ObjectId::from_hex(id.as_bytes()).unwrap();
+    pack.add(id, PackKind::Tree, content.len() as u64, &deflate(&content));
+    pack.write(&case.repo);
+    let judged = case.judge();
+    judged.refuses(Check::GitObjects, &id.to_string(), "its content hashes to", "clone").only(Check::GitObjects);
 }
 
 #[test]
