@@ -1,5 +1,9 @@
 //! The published releases of netbox-sdk, beside the Python reference gate.
 
 mod activation;
+mod environment;
 mod gate;
+mod influence;
+mod readme;
+mod refusals;
 mod releases;

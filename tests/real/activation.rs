@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use paired_sdk_gate::check::TABLE;
 use tempfile::TempDir;
 
 use super::gate::{GATE, Identity, Run, run};
@@ -103,7 +104,7 @@ fn a_record_active_for_one_release_is_not_given_to_another() {
     let record = Copy::of(active().as_bytes());
     let run = record.untouched_by(|| Identity::released("0.0.12").activate(&record.path, &[]));
     run.assert(4, "write-refused");
-    assert_eq!(run.checks("failed"), [""; 0], "the proof itself stands");
+    assert_eq!(run.checks("not-run").len(), TABLE.len(), "refused before anything is proven");
     assert_eq!(run.report["record"]["action"], "none");
     assert!(run.stderr.contains("paired-sdk-gate block --record"), "{}", run.stderr);
 }
@@ -111,26 +112,23 @@ fn a_record_active_for_one_release_is_not_given_to_another() {
 #[test]
 fn what_is_not_proven_leaves_the_record_blocked() {
     let record = Copy::blocked();
-    let refuses = |identity: &Identity, check: &str| {
-        let run = record.untouched_by(|| identity.activate(&record.path, &[]));
-        run.assert(1, "refused");
-        assert_eq!(run.checks("failed"), [check]);
-        assert!(run.findings(check).iter().all(|finding| finding["hint"] != ""), "{check} gives a hint");
+    let refuses = |identity: &Identity, checks: &[&str]| {
+        record.untouched_by(|| identity.activate(&record.path, &[])).refused_by(checks);
     };
     let released = || Identity::released("0.0.13");
     let older = Identity::released("0.0.12");
 
-    refuses(&Identity::released("0.0.10"), "package.module");
-    refuses(&Identity { commit: older.commit, ..released() }, "git.head");
-    refuses(&Identity { version: older.version, ..released() }, "version.source");
+    refuses(&Identity::released("0.0.10"), &["package.module"]);
+    refuses(&Identity { commit: older.commit, ..released() }, &["git.head", "git.objects"]);
+    refuses(&Identity { version: older.version, ..released() }, &["version.source", "version.project"]);
     let empty = TempDir::new().unwrap();
-    refuses(&Identity { environment: empty.path().to_owned(), ..released() }, "environment.root");
+    refuses(&Identity { environment: empty.path().to_owned(), ..released() }, &["environment.root"]);
 
-    let checkout = TempDir::new().unwrap();
+    let checkout = registry::scratch();
     let copy = registry::subject("0.0.13").copy_to(&checkout.path().join("sdk"));
-    let module = copy.repo.join("netbox_sdk/plugin_bridge.py");
-    fs::write(&module, fs::read_to_string(&module).unwrap() + "# touched\n").unwrap();
-    refuses(&Identity::of(&copy), "package.worktree");
+    let module = copy.root().join("netbox_sdk/plugin_bridge.py");
+    copy.put(&module, fs::read_to_string(&module).unwrap() + "# touched\n");
+    refuses(&Identity { repo: copy.root().to_owned(), ..released() }, &["package.worktree"]);
 }
 
 #[test]

@@ -66,7 +66,7 @@ pub fn run(command: &mut Command) -> Run {
     let stdout = String::from_utf8(output.stdout).unwrap();
     let report = if stdout.is_empty() { Value::Null } else { serde_json::from_str(&stdout).unwrap() };
     let run = Run { code: output.status.code(), report, stderr: String::from_utf8(output.stderr).unwrap() };
-    if !run.report.is_null() {
+    if run.report["schema"] == "paired-sdk-gate/report/v1" {
         assert_eq!(run.report["exit_code"].as_i64(), run.code.map(i64::from), "the report's exit code is the real one");
     }
     run
@@ -84,6 +84,23 @@ impl Run {
     pub fn checks(&self, status: &str) -> Vec<&str> {
         let checks = self.report["checks"].as_array().unwrap().iter();
         checks.filter(|check| check["status"] == status).map(|check| check["id"].as_str().unwrap()).collect()
+    }
+
+    /// Refused by exactly these checks, with a hint for each finding; `(subject, found)` of each finding of the first.
+    #[track_caller]
+    pub fn refused_by(&self, ids: &[&str]) -> Vec<(&str, &str)> {
+        self.assert(1, "refused");
+        assert_eq!(self.checks("failed"), ids, "{:#}", self.report);
+        for id in ids {
+            assert!(self.findings(id).iter().all(|finding| finding["hint"] != ""), "{id} gives a hint");
+        }
+        self.told(ids[0])
+    }
+
+    /// `(subject, found)` of each finding of one check.
+    pub fn told(&self, id: &str) -> Vec<(&str, &str)> {
+        let findings = self.findings(id).iter();
+        findings.map(|found| (found["subject"].as_str().unwrap(), found["actual"].as_str().unwrap())).collect()
     }
 
     /// The findings of one check.

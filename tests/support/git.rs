@@ -43,6 +43,11 @@ impl Repo {
         repo
     }
 
+    /// One that is there already.
+    pub fn open(root: impl Into<PathBuf>) -> Self {
+        Repo { root: root.into() }
+    }
+
     /// The top of the working tree.
     pub fn root(&self) -> &Path {
         &self.root

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use sha2::{Digest, Sha256};
+use tempfile::TempDir;
 
 use super::git::{Repo, git_command};
 
@@ -63,11 +64,26 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A copy of its own, for a test that changes something.
-    pub fn copy_to(&self, target: &Path) -> Subject {
-        copy_tree(&self.repo, target);
-        Subject { repo: target.to_owned(), commit: self.commit.clone(), version: self.version }
+    /// A checkout of its own, below [`scratch`], for a test that changes something. Its git directory is a copy; the files of
+    /// its working tree are shared with the original, so they must be replaced and never written into ([`Repo::put`] does).
+    pub fn copy_to(&self, target: &Path) -> Repo {
+        link_tree(&self.repo, target);
+        // git appends to some of its files.
+        let git = target.join(".git");
+        fs::remove_dir_all(&git).unwrap();
+        run(Command::new("cp").arg("--recursive").arg(self.repo.join(".git")).arg(&git));
+        Repo::open(target)
     }
+}
+
+/// A folder for one test, on the file system of the cache: what is copied from there can share its files.
+pub fn scratch() -> TempDir {
+    TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+/// An environment of its own, below [`scratch`], whose files are shared with the original: to be replaced or added to.
+pub fn copy_environment(version: &str, target: &Path) {
+    link_tree(&environment(version), target);
 }
 
 /// Where everything is kept.
@@ -206,8 +222,9 @@ fn pip(command: &mut Command) {
     );
 }
 
+/// Runs a command that has to succeed.
 #[track_caller]
-fn run(command: &mut Command) {
+pub fn run(command: &mut Command) {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
@@ -216,12 +233,8 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
-fn copy_tree(from: &Path, to: &Path) {
-    // `cp` shares blocks where the file system can, and keeps modes.
-    run(Command::new("cp")
-        .args(["--recursive", "--preserve=mode", "--reflink=auto", "--no-target-directory"])
-        .arg(from)
-        .arg(to));
+fn link_tree(from: &Path, to: &Path) {
+    run(Command::new("cp").args(["--recursive", "--link", "--no-target-directory"]).arg(from).arg(to));
 }
 
 /// The SHA-256 of some bytes, in lower-case hexadecimal.
