@@ -1,8 +1,9 @@
 //! The program as its callers see it: arguments, streams, formats, exit codes, signals.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::gate::{Outcome, findings, gate, identified, with_status};
@@ -168,10 +169,11 @@ fn a_record_that_cannot_be_written_is_exit_4_before_any_check_runs() {
 
 #[test]
 fn a_signal_ends_a_hanging_run_and_leaves_nothing_behind() {
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    for (signal, name, code) in [(Signal::INT, "SIGINT", 130), (Signal::TERM, "SIGTERM", 143)] {
         let fifo_dir = tempfile::tempdir().unwrap();
         let fifo = fifo_dir.path().join("fifo");
-        assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
         let subject = Subject::edited(|repo| {
             let hang = format!("open({:?}).read()\n", fifo.display().to_string());
             repo.write("netbox_sdk/plugin_bridge.py", hang);
@@ -181,15 +183,15 @@ fn a_signal_ends_a_hanging_run_and_leaves_nothing_behind() {
         let child = verify.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         // Opens once the SDK of a probe is being imported, and keeps that waiting.
         let _writer = std::fs::File::options().write(true).open(&fifo).unwrap();
-        let pid = child.id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+        let process = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(process, signal).unwrap();
         let output = child.wait_with_output().unwrap();
         let (stdout, stderr) = (String::from_utf8(output.stdout).unwrap(), String::new());
         let outcome = Outcome { code: output.status.code().unwrap(), stdout, stderr };
         assert_eq!(outcome.code, code);
         let report = valid_report(&outcome);
         assert_eq!(report["verdict"], "unverifiable");
-        assert_eq!(report["run"]["interrupted_by"], format!("SIG{signal}"));
+        assert_eq!(report["run"]["interrupted_by"], name);
         assert_eq!(std::fs::read_dir(subject.temporary()).unwrap().count(), 0);
     }
 }
