@@ -233,6 +233,9 @@ fn an_object_that_is_there_twice_must_be_good_twice() {
     case.judge().refuses(Check::GitObjects, &format!("blob {id}"), "its content hashes to", "clone");
 }
 
+/// Damages the bytes of a file.
+type Change = fn(&mut Vec<u8>);
+
 #[test]
 fn damaged_packs() {
     for extension in ["pack", "idx"] {
@@ -240,20 +243,20 @@ fn damaged_packs() {
         let path = case.repo.pack().with_extension(extension);
         let sound = std::fs::read(&path).unwrap();
         let subject = format!(".{extension}");
-        let wrong: &[(&dyn Fn(&mut Vec<u8>), &str)] = if extension == "pack" {
+        let wrong: &[(Change, &str)] = if extension == "pack" {
             &[
-                (&|bytes| bytes.push(0), "another checksum"),
-                (&|bytes| bytes.truncate(20), "is shorter than an empty pack"),
-                (&|bytes| bytes[0] = b'Q', "is no pack"),
-                (&|bytes| bytes[11] += 1, "its index"),
-                (&|bytes| *bytes.last_mut().unwrap() ^= 1, "another checksum"),
+                (|bytes| bytes.push(0), "another checksum"),
+                (|bytes| bytes.truncate(20), "is shorter than an empty pack"),
+                (|bytes| bytes[0] = b'Q', "is no pack"),
+                (|bytes| bytes[11] += 1, "its index"),
+                (|bytes| *bytes.last_mut().unwrap() ^= 1, "another checksum"),
             ]
         } else {
             &[
-                (&|bytes| *bytes.last_mut().unwrap() ^= 1, "own checksum"),
-                (&|bytes| bytes[1100] ^= 1, "own checksum"),
-                (&|bytes| bytes.push(0), "is no pack index"),
-                (&|bytes| bytes.clear(), "is no pack index"),
+                (|bytes| *bytes.last_mut().unwrap() ^= 1, "own checksum"),
+                (|bytes| bytes[1100] ^= 1, "own checksum"),
+                (|bytes| bytes.push(0), "is no pack index"),
+                (|bytes| bytes.clear(), "is no pack index"),
             ]
         };
         for (change, actual) in wrong {

@@ -156,7 +156,7 @@ fn shallow_clones() {
     judged.only(Check::GitHistory);
     let graph = Ask { allow_shallow: true, ..Ask::new(&root, &case.commit) }.judge().passes();
     assert_eq!(graph.source().history, History::Shallow);
-    assert_eq!(graph.source().shallow_boundary, [case.commit.clone()]);
+    assert_eq!(graph.source().shallow_boundary, std::slice::from_ref(&case.commit));
     assert_eq!(graph.source().commits, 1);
     // Nothing but the list excuses an absent parent.
     std::fs::remove_file(root.join(".git/shallow")).unwrap();
