@@ -2,6 +2,8 @@
 //!
 //! Deterministic: two runs on the same inputs with the same seed differ only inside `run`.
 
+mod build;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -10,11 +12,11 @@ use serde::Serialize;
 use super::Verdict;
 use crate::behaviour::{ModuleKind, Observed, Sandbox};
 use crate::check::{Finding, Stage, Status};
-use crate::contract::{self, Contract, Question};
 use crate::environment::Distribution;
 use crate::graph::Source;
 use crate::limits::Limits;
-use crate::pipeline;
+
+pub use build::Circumstances;
 
 /// The value of `schema`.
 pub const SCHEMA: &str = "paired-sdk-gate/report/v1";
@@ -297,135 +299,7 @@ pub struct RunFacts {
     pub interrupted_by: Option<String>,
 }
 
-/// What the report says besides what the run found out.
-#[derive(Debug)]
-pub struct Circumstances<'a> {
-    /// The command.
-    pub command: Command,
-    /// The conclusion.
-    pub verdict: Verdict,
-    /// The exit code, where a signal or an internal error overrides the verdict's.
-    pub exit_code: u8,
-    /// What was to be proven.
-    pub subject: Subject,
-    /// Against what.
-    pub contract: &'a Contract,
-    /// What fixed the orders.
-    pub seed: u64,
-    /// The bounds.
-    pub limits: &'a Limits,
-    /// The record.
-    pub record: Record,
-    /// The rest.
-    pub run: RunFacts,
-}
-
 /// The JSON Schema (draft 2020-12) that every report satisfies.
 pub fn json_schema() -> schemars::Schema {
     schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Report>()
-}
-
-impl Report {
-    /// Puts a report together.
-    pub fn new(run: &pipeline::Run, about: Circumstances<'_>) -> Self {
-        let pipeline::Run { ledger, evidence } = run;
-        let Circumstances { command, verdict, exit_code, subject, contract, seed, limits, record, run } = about;
-        let interpreter = evidence.behaviour.interpreter.as_ref();
-        Report {
-            schema: SCHEMA,
-            tool: Tool { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") },
-            command,
-            verdict,
-            exit_code,
-            subject: Subject {
-                tree: evidence.tree.clone(),
-                package_digest: evidence.package_digest.clone(),
-                ..subject
-            },
-            source: evidence.source.clone(),
-            package: Package { files: evidence.files.iter().map(PackageFile::from).collect() },
-            environment: Environment {
-                implementation: interpreter.map(|interpreter| interpreter.implementation.clone()),
-                python_version: interpreter.map(|interpreter| interpreter.version.clone()),
-                interpreter_sha256: evidence.interpreter_sha256.clone(),
-                distributions: evidence.distributions.clone(),
-                sandbox: evidence.behaviour.sandbox.clone(),
-            },
-            module: Module {
-                name: contract.module_name(),
-                version: evidence.behaviour.version.clone(),
-                loaded: evidence.behaviour.loaded.iter().map(LoadedModule::from).collect(),
-            },
-            contract: ContractFacts {
-                name: contract.name.to_owned(),
-                manifest_sha256: contract.manifest_sha256().to_owned(),
-                vectors_sha256: contract.vectors_sha256().to_owned(),
-                required_contracts: contract.required_contracts.iter().map(|&name| name.to_owned()).collect(),
-                seed,
-            },
-            limits: limits.clone(),
-            checks: ledger.entries().iter().map(CheckResult::from).collect(),
-            vectors: evidence.behaviour.observations.iter().map(VectorResult::from).collect(),
-            advisories: Vec::new(),
-            record,
-            run,
-        }
-    }
-
-    /// The JSON text, indented, with a final line feed.
-    ///
-    /// # Errors
-    /// Never in practice: every member is representable.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
-    }
-}
-
-impl From<&crate::snapshot::SnapshotFile> for PackageFile {
-    fn from(file: &crate::snapshot::SnapshotFile) -> Self {
-        PackageFile {
-            path: file.path.to_string(),
-            mode: file.mode.as_str(),
-            size: file.size,
-            git_sha1: file.git_sha1.clone(),
-            sha256: file.sha256.clone(),
-        }
-    }
-}
-
-impl From<&crate::behaviour::LoadedModule> for LoadedModule {
-    fn from(module: &crate::behaviour::LoadedModule) -> Self {
-        LoadedModule { name: module.name.clone(), origin: module.origin.clone(), kind: module.kind }
-    }
-}
-
-impl From<&crate::check::Entry> for CheckResult {
-    fn from(entry: &crate::check::Entry) -> Self {
-        CheckResult {
-            id: entry.check.id(),
-            stage: entry.check.stage(),
-            claim: entry.check.claim(),
-            status: entry.status,
-            findings: entry.findings.clone(),
-        }
-    }
-}
-
-impl From<&crate::behaviour::Observation> for VectorResult {
-    fn from(vector: &crate::behaviour::Observation) -> Self {
-        VectorResult {
-            id: vector.id.clone(),
-            contract: vector.topic,
-            kind: match vector.question {
-                Question::Arguments { .. } => VectorKind::Arguments,
-                Question::Response { .. } => VectorKind::Response,
-                Question::Manifest => VectorKind::Manifest,
-            },
-            expected: match vector.expected {
-                contract::Verdict::Accept => Observed::Accept,
-                contract::Verdict::Reject => Observed::Reject,
-            },
-            observed: vector.observed,
-        }
-    }
 }
