@@ -21,7 +21,7 @@ pub struct Request<'a> {
     pub sdk_root: &'a Path,
     /// The commit it must be at.
     pub commit: CommitId,
-    /// The version that commit must declare; only [`snapshot`] may do without.
+    /// The version that commit must declare; only [`snapshot()`] may do without.
     pub version: Option<&'a ReleaseVersion>,
     /// What it must do.
     pub contract: &'a Contract,
