@@ -52,6 +52,17 @@ fn limited(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
+/// What both probes show is told once.
+fn unique(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut told = Vec::new();
+    for finding in findings {
+        if !told.contains(&finding) {
+            told.push(finding);
+        }
+    }
+    told
+}
+
 fn isolation(
     transcripts: &[Transcript; 2],
     environment: &LockedEnvironment,
@@ -69,8 +80,7 @@ fn isolation(
     for facts in &facts {
         interpreter(facts, environment, &mut findings);
     }
-    findings.dedup();
-    ledger.record(Check::ProbeIsolated, findings);
+    ledger.record(Check::ProbeIsolated, unique(findings));
     evidence.interpreter = facts.first().map(|facts| Interpreter {
         implementation: facts.implementation.clone(),
         version: facts.version.map(|part| part.to_string()).join("."),
@@ -161,11 +171,9 @@ fn module(
         version(facts, expected.version().as_str(), contract, &mut versions);
         evidence.version.get_or_insert_with(|| facts.version.clone());
     }
-    origins.dedup();
-    versions.dedup();
-    ledger.record(Check::ModuleOrigin, origins);
+    ledger.record(Check::ModuleOrigin, unique(origins));
     if imports.iter().all(|import| matches!(import, Import::Loaded(_))) {
-        ledger.record(Check::ModuleVersion, versions);
+        ledger.record(Check::ModuleVersion, unique(versions));
     }
 }
 
