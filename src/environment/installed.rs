@@ -134,8 +134,8 @@ fn walk(folder: &Path, findings: &mut Findings<'_>) -> Result<Vec<PathBuf>, walk
     Ok(files)
 }
 
-/// Bytecode in a `__pycache__` folder, with the tag that keeps it from being imported by name. It is never read: the probes look
-/// for bytecode elsewhere.
+/// Bytecode in a `__pycache__` folder, with the tag that keeps it from being imported by name. It is never read: the probes
+/// compile what they load from here.
 fn is_cached_bytecode(path: &Path) -> bool {
     let cached = path.parent().and_then(Path::file_name) == Some(OsStr::new("__pycache__"));
     let tagged = path.file_stem().is_some_and(|stem| Path::new(stem).extension().is_some());
