@@ -1,10 +1,11 @@
 //! The SDK, run and judged from outside its process.
 //!
-//! Two probes import the private copy and answer the contract's vectors in different orders. A probe reports what a call did; the
+//! A process imports what the SDK builds upon and forks twice: the two probes. They import the private copy and answer the contract's vectors in different orders. A probe reports what a call did; the
 //! verdict is reached here, from complete transcripts. No probe learns an expected verdict, the expected version or the commit.
 
+mod channel;
 mod judge;
-mod protocol;
+mod probe;
 mod sandbox;
 
 use std::path::Path;
@@ -19,7 +20,8 @@ use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::contract::{Contract, Question, Vector, Verdict};
 use crate::environment::LockedEnvironment;
 
-use protocol::{Fault, Probe};
+use channel::{Channel, Fault};
+use probe::Probes;
 pub use sandbox::{Enforcement, Sandbox};
 
 /// How long a probe may take to start and to import the SDK.
@@ -146,14 +148,8 @@ pub fn verify(
         ledger.give_up(Check::VectorsSchema, finding)
     })?;
     let orders = orders(vectors.len(), seed);
-    let run = |order: &[usize]| run(&environment, contract, vectors, order, temporary);
-    let transcripts = std::thread::scope(|scope| {
-        let second = scope.spawn(|| run(&orders[1]));
-        let first = run(&orders[0]);
-        // A panic in the other thread leaves an empty transcript, which is refused like any other.
-        [first, second.join().unwrap_or_default()]
-    });
-    judge::judge(&transcripts, &environment, contract, vectors, require_sandbox, evidence, ledger);
+    let interview = Questions { environment: &environment, contract, vectors }.interview(&orders, temporary);
+    judge::judge(&interview, &environment, contract, vectors, require_sandbox, evidence, ledger);
     ledger.close(Stage::Behaviour)?;
     Ok(BehaviourReport { environment })
 }
@@ -245,8 +241,6 @@ struct NamedModule {
 /// One probe's whole dialogue, as far as it went.
 #[derive(Debug, Default)]
 struct Transcript {
-    sandbox: Option<Sandbox>,
-    interpreter: Option<InterpreterFacts>,
     import: Option<Import>,
     /// By vector; `None` where no answer came.
     answers: Vec<Option<Answer>>,
@@ -254,65 +248,87 @@ struct Transcript {
     fault: Option<Fault>,
 }
 
-fn run(
-    environment: &LockedEnvironment,
-    contract: &Contract,
-    vectors: &[Vector],
-    order: &[usize],
-    temporary: &Path,
-) -> Transcript {
-    let mut transcript = Transcript { answers: vec![None; vectors.len()], ..Transcript::default() };
-    let outcome = converse(environment, contract, vectors, order, temporary, &mut transcript);
-    transcript.fault = outcome.err();
-    transcript
+/// What came before the probes, and their transcripts.
+#[derive(Debug, Default)]
+struct Interview {
+    sandbox: Option<Sandbox>,
+    interpreter: Option<InterpreterFacts>,
+    /// Why there are no transcripts.
+    fault: Option<Fault>,
+    transcripts: [Transcript; 2],
 }
 
-fn converse(
-    environment: &LockedEnvironment,
-    contract: &Contract,
-    vectors: &[Vector],
-    order: &[usize],
-    temporary: &Path,
-    transcript: &mut Transcript,
-) -> Result<(), Fault> {
-    let mut probe = Probe::start(environment, temporary)?;
-    transcript.sandbox = Some(probe.sandbox().clone());
-    let about = |about: &str| Map::from_iter([("about".to_owned(), Value::from(about))]);
-    transcript.interpreter = Some(probe.ask(about("interpreter"), IMPORT_PATIENCE)?);
+/// What is asked of both probes.
+struct Questions<'a> {
+    environment: &'a LockedEnvironment,
+    contract: &'a Contract,
+    vectors: &'a [Vector],
+}
 
-    let mut question = about("module");
-    let path: Vec<_> = std::iter::once(environment.snapshot().root())
-        .chain(environment.site().iter().map(|folder| folder.as_path()))
-        .map(|folder| Value::from(folder.to_string_lossy()))
-        .collect();
-    question.insert("path".into(), path.into());
-    question.insert("package".into(), contract.package.into());
-    question.insert("module".into(), contract.module_name().into());
-    question.insert("manifest".into(), contract.manifest().into());
-    question.insert("payload_rejection".into(), contract.payload_rejection.into());
-    question.insert("manifest_rejection".into(), contract.manifest_rejection.into());
-    let import = probe.ask(question, IMPORT_PATIENCE)?;
-    let loaded = matches!(import, Import::Loaded(_));
-    transcript.import = Some(import);
-    if !loaded {
-        return Ok(());
+impl Questions<'_> {
+    fn interview(&self, orders: &[Vec<usize>; 2], temporary: &Path) -> Interview {
+        let mut interview = Interview::default();
+        interview.fault = self.conduct(orders, temporary, &mut interview).err();
+        interview
     }
 
-    for &index in order {
-        let vector = &vectors[index];
-        let mut question = about("vector");
-        let (ask, tool) = match &vector.question {
-            Question::Arguments { tool } => ("arguments", json!(tool)),
-            Question::Response { tool } => ("response", json!(tool)),
-            Question::Manifest => ("manifest", Value::Null),
-        };
-        question.insert("ask".into(), ask.into());
-        question.insert("tool".into(), tool);
-        question.insert("input".into(), vector.input.as_str().into());
-        transcript.answers[index] = Some(probe.ask(question, ANSWER_PATIENCE)?);
+    fn conduct(&self, orders: &[Vec<usize>; 2], temporary: &Path, interview: &mut Interview) -> Result<(), Fault> {
+        let mut probes = Probes::start(self.environment, temporary)?;
+        interview.sandbox = Some(probes.sandbox().clone());
+        interview.interpreter = Some(probes.control().ask(about("interpreter"), IMPORT_PATIENCE)?);
+        let site = self.environment.site().iter().map(|folder| Value::from(folder.to_string_lossy()));
+        probes.preload(&site.collect::<Vec<_>>(), self.contract.preload, IMPORT_PATIENCE)?;
+        let [first, second] = probes.fork(IMPORT_PATIENCE)?;
+        interview.transcripts = std::thread::scope(|scope| {
+            let second = scope.spawn(|| self.transcript(second, &orders[1]));
+            let first = self.transcript(first, &orders[0]);
+            // A panic in the other thread leaves an empty transcript, which is refused like any other.
+            [first, second.join().unwrap_or_default()]
+        });
+        Ok(())
     }
-    transcript.end = Some(probe.ask(about("end"), ANSWER_PATIENCE)?);
-    Ok(())
+
+    fn transcript(&self, mut probe: Channel, order: &[usize]) -> Transcript {
+        let mut transcript = Transcript { answers: vec![None; self.vectors.len()], ..Transcript::default() };
+        transcript.fault = self.converse(&mut probe, order, &mut transcript).err();
+        transcript
+    }
+
+    fn converse(&self, probe: &mut Channel, order: &[usize], transcript: &mut Transcript) -> Result<(), Fault> {
+        let contract = self.contract;
+        let mut question = about("module");
+        question.insert("root".into(), self.environment.snapshot().root().to_string_lossy().into());
+        question.insert("package".into(), contract.package.into());
+        question.insert("module".into(), contract.module_name().into());
+        question.insert("manifest".into(), contract.manifest().into());
+        question.insert("payload_rejection".into(), contract.payload_rejection.into());
+        question.insert("manifest_rejection".into(), contract.manifest_rejection.into());
+        let import = probe.ask(question, IMPORT_PATIENCE)?;
+        let loaded = matches!(import, Import::Loaded(_));
+        transcript.import = Some(import);
+        if !loaded {
+            return Ok(());
+        }
+        for &index in order {
+            let vector = &self.vectors[index];
+            let mut question = about("vector");
+            let (ask, tool) = match &vector.question {
+                Question::Arguments { tool } => ("arguments", json!(tool)),
+                Question::Response { tool } => ("response", json!(tool)),
+                Question::Manifest => ("manifest", Value::Null),
+            };
+            question.insert("ask".into(), ask.into());
+            question.insert("tool".into(), tool);
+            question.insert("input".into(), vector.input.as_str().into());
+            transcript.answers[index] = Some(probe.ask(question, ANSWER_PATIENCE)?);
+        }
+        transcript.end = Some(probe.ask(about("end"), ANSWER_PATIENCE)?);
+        Ok(())
+    }
+}
+
+fn about(about: &str) -> Map<String, Value> {
+    Map::from_iter([("about".to_owned(), Value::from(about))])
 }
 
 #[cfg(test)]

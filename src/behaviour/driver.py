@@ -1,8 +1,9 @@
 """Answers questions about one module, one at a time. Started by its path: python -I -S -B THIS.
 
 Questions come on descriptor 0 and answers go out on descriptor 1, one JSON document a line. Both are moved away before anything
-foreign is imported. This process decides nothing: it says what a call did, and whoever asked knows what that means. Every
-question carries a fresh nonce which only its answer repeats.
+foreign is imported. Asked to, the process imports what the SDK builds upon and forks: each fork has a pair of descriptors of its
+own, and only a fork ever imports the SDK. No process decides anything: it says what a call did, and whoever asked knows what
+that means. Every question carries a fresh nonce which only its answer repeats.
 """
 
 import json
@@ -34,7 +35,7 @@ def never_from_bytecode(roots):
 
 def serve():
     # Held as locals: rebinding a name of a module or of builtins does not reach them.
-    read, write, exit_now = os.read, os.write, os._exit
+    read, write, close, exit_now = os.read, os.write, os.close, os._exit
     loads, text_of, kind_of = json.loads, repr, type
     dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
     modules = sys.modules
@@ -42,7 +43,7 @@ def serve():
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
-    os.close(nothing)
+    close(nothing)
     pending = b""
 
     def question():
@@ -75,10 +76,43 @@ def serve():
             loaded=sorted(modules),
         )
 
+    def search_first(folders):
+        sys.path_hooks.insert(0, never_from_bytecode(folders))
+        sys.path[:0] = folders
+
+    def preload(asked):
+        """Imports what the SDK builds upon, once for all forks. What is missing, the SDK's own import will tell."""
+        search_first(asked["path"])
+        for name in asked["modules"]:
+            try:
+                __import__(name)
+            except ImportError:
+                pass
+        answer(asked["nonce"])
+
+    def fork(asked):
+        """Leaves one process on each pair of descriptors; this one waits for the end."""
+        nonlocal questions, answers, pending
+        pairs = asked["descriptors"]
+        for pair in pairs:
+            if os.fork() == 0:
+                for other in pairs:
+                    if other is not pair:
+                        close(other[0])
+                        close(other[1])
+                close(questions)
+                close(answers)
+                questions, answers = pair
+                pending = b""
+                return
+        for pair in pairs:
+            close(pair[0])
+            close(pair[1])
+        answer(asked["nonce"])
+
     def load(asked):
-        """Imports the module with exactly the given path in front, and remembers what the questions will name."""
-        sys.path_hooks.insert(0, never_from_bytecode(asked["path"]))
-        sys.path[:0] = asked["path"]
+        """Imports the module with the SDK's folder in front, and remembers what the questions will name."""
+        search_first([asked["root"]])
         try:
             package = __import__(asked["package"])
             __import__(asked["module"])
@@ -155,6 +189,10 @@ def serve():
         about = asked["about"]
         if about == "interpreter":
             interpreter(asked)
+        elif about == "preload":
+            preload(asked)
+        elif about == "fork":
+            fork(asked)
         elif about == "module":
             loaded = load(asked)
         elif about == "vector":

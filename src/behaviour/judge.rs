@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{
-    Answer, Did, Evidence, Fault, Import, Interpreter, InterpreterFacts, LoadedModule, ModuleFacts, ModuleKind,
-    NamedModule, Observation, Observed, RejectionFacts, Sandbox, Transcript,
+    Answer, Did, Evidence, Fault, Import, Interpreter, InterpreterFacts, Interview, LoadedModule, ModuleFacts,
+    ModuleKind, NamedModule, Observation, Observed, RejectionFacts, Sandbox, Transcript,
 };
 use crate::check::{Check, Finding, Ledger};
 use crate::contract::{Contract, Topic, Vector, Verdict};
@@ -19,7 +19,7 @@ const REMAKE_IT: &str =
 const LISTED: usize = 20;
 
 pub(super) fn judge(
-    transcripts: &[Transcript; 2],
+    interview: &Interview,
     environment: &LockedEnvironment,
     contract: &Contract,
     asked: &[Vector],
@@ -27,8 +27,9 @@ pub(super) fn judge(
     evidence: &mut Evidence,
     ledger: &mut Ledger,
 ) {
-    isolation(transcripts, environment, evidence, ledger);
-    confinement(transcripts, require_sandbox, evidence, ledger);
+    let transcripts = &interview.transcripts;
+    isolation(interview, environment, evidence, ledger);
+    confinement(interview, require_sandbox, evidence, ledger);
     let imports: Vec<_> = transcripts.iter().filter_map(|transcript| transcript.import.as_ref()).collect();
     if !imports.is_empty() {
         module(&imports, environment, contract, evidence, ledger);
@@ -36,7 +37,7 @@ pub(super) fn judge(
     if transcripts.iter().all(|transcript| transcript.end.is_some()) {
         loaded(transcripts, environment, contract, evidence, ledger);
     }
-    transcript(transcripts, ledger);
+    transcript(interview, ledger);
     if imports.iter().any(|import| matches!(import, Import::Loaded(_))) {
         vectors(transcripts, asked, evidence, ledger);
     }
@@ -63,37 +64,26 @@ fn unique(findings: Vec<Finding>) -> Vec<Finding> {
     told
 }
 
-fn isolation(
-    transcripts: &[Transcript; 2],
-    environment: &LockedEnvironment,
-    evidence: &mut Evidence,
-    ledger: &mut Ledger,
-) {
-    let Some(facts) = transcripts.iter().map(|transcript| transcript.interpreter.as_ref()).collect::<Option<Vec<_>>>()
-    else {
-        let fault = transcripts.iter().find(|transcript| transcript.interpreter.is_none());
-        let actual = fault.and_then(|transcript| transcript.fault.as_ref()).map_or("nothing".into(), Fault::to_string);
+fn isolation(interview: &Interview, environment: &LockedEnvironment, evidence: &mut Evidence, ledger: &mut Ledger) {
+    let Some(facts) = &interview.interpreter else {
+        let actual = interview.fault.as_ref().map_or("nothing".into(), Fault::to_string);
         let finding = Finding::new("bin/python", "an interpreter that starts", actual, REMAKE_IT);
         return ledger.undecided(Check::ProbeIsolated, finding);
     };
     let mut findings = Vec::new();
-    for facts in &facts {
-        interpreter(facts, environment, &mut findings);
-    }
-    ledger.record(Check::ProbeIsolated, unique(findings));
-    evidence.interpreter = facts.first().map(|facts| Interpreter {
+    interpreter(facts, environment, &mut findings);
+    ledger.record(Check::ProbeIsolated, findings);
+    evidence.interpreter = Some(Interpreter {
         implementation: facts.implementation.clone(),
         version: facts.version.map(|part| part.to_string()).join("."),
         base_prefix: facts.base_prefix.clone(),
     });
 }
 
-fn confinement(transcripts: &[Transcript; 2], required: bool, evidence: &mut Evidence, ledger: &mut Ledger) {
-    let sandboxes: Vec<_> = transcripts.iter().filter_map(|transcript| transcript.sandbox.clone()).collect();
-    let complete = sandboxes.len() == 2 && sandboxes.iter().all(Sandbox::is_complete);
-    evidence.sandbox = sandboxes.into_iter().next();
-    if required && !complete {
-        let actual = match &evidence.sandbox {
+fn confinement(interview: &Interview, required: bool, evidence: &mut Evidence, ledger: &mut Ledger) {
+    evidence.sandbox = interview.sandbox.clone();
+    if required && !interview.sandbox.as_ref().is_some_and(Sandbox::is_complete) {
+        let actual = match &interview.sandbox {
             Some(Sandbox { landlock, seccomp, limits }) => {
                 format!("landlock {landlock:?}, seccomp {seccomp:?}, limits {limits:?}")
             }
@@ -200,30 +190,42 @@ fn rejection(facts: &RejectionFacts, wanted: &str, findings: &mut Vec<Finding>) 
     }
 }
 
-fn transcript(transcripts: &[Transcript; 2], ledger: &mut Ledger) {
+fn transcript(interview: &Interview, ledger: &mut Ledger) {
+    let expected = "one answer to every question and a last one at the end";
+    let mut broken = |subject: String, fault: &Fault| match fault {
+        Fault::Stop(_) | Fault::Start(_) | Fault::Pipe(_) => {
+            let hint = "run the gate again, with more time if it ran out: --limit-seconds";
+            ledger.undecided(Check::ProbeTranscript, Finding::new(subject, expected, fault.to_string(), hint));
+            None
+        }
+        fault => Some(Finding::new(subject, expected, fault.to_string(), REPORT_IT)),
+    };
     let mut findings = Vec::new();
-    for (transcript, name) in transcripts.iter().zip(["first probe", "second probe"]) {
-        let answered = transcript.answers.iter().flatten().count();
-        let subject = format!("{name}, after {answered} of {} vectors", transcript.answers.len());
-        let expected = "one answer to every question and a last one at the end";
-        match (&transcript.fault, &transcript.end, &transcript.import) {
-            (None, Some(_), _) => {}
-            // Told under the module's origin.
-            (None, None, Some(Import::Failed { .. })) => {
-                let actual = "the module could not be loaded";
-                findings.push(Finding::new(subject, expected, actual, "see module.origin"));
-            }
-            (Some(fault @ (Fault::Stop(_) | Fault::Start(_) | Fault::Pipe(_))), ..) => {
-                let hint = "run the gate again, with more time if it ran out: --limit-seconds";
-                ledger.undecided(Check::ProbeTranscript, Finding::new(subject, expected, fault.to_string(), hint));
-            }
-            (fault, ..) => {
-                let actual = fault.as_ref().map_or("no dialogue at all".into(), Fault::to_string);
-                findings.push(Finding::new(subject, expected, actual, REPORT_IT));
+    match &interview.fault {
+        Some(fault) => findings.extend(broken("before the SDK was imported".into(), fault)),
+        None => {
+            for (transcript, name) in interview.transcripts.iter().zip(["first probe", "second probe"]) {
+                let answered = transcript.answers.iter().flatten().count();
+                let subject = format!("{name}, after {answered} of {} vectors", transcript.answers.len());
+                findings.extend(match &transcript.fault {
+                    Some(fault) => broken(subject, fault),
+                    None => unfinished(transcript, subject, expected),
+                });
             }
         }
     }
     ledger.record(Check::ProbeTranscript, findings);
+}
+
+/// A dialogue may be without fault and still not whole.
+fn unfinished(transcript: &Transcript, subject: String, expected: &str) -> Option<Finding> {
+    match (&transcript.end, &transcript.import) {
+        (Some(_), _) => None,
+        (None, Some(Import::Failed { .. })) => {
+            Some(Finding::new(subject, expected, "the module could not be loaded", "see module.origin"))
+        }
+        (None, _) => Some(Finding::new(subject, expected, "no dialogue at all", REPORT_IT)),
+    }
 }
 
 fn observed(answer: Option<&Answer>) -> Observed {

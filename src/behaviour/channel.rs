@@ -1,25 +1,21 @@
-//! One probe process and the private pipe to it.
+//! A dialogue over a pair of pipes.
 //!
-//! A question is one line of JSON with a fresh nonce; the answer is one line that repeats it. What the process exits with, or
-//! prints anywhere else, means nothing. Anything but exactly one answer in time is a [`Fault`].
+//! A question is one line of JSON with a fresh nonce; the answer is one line that repeats it. Anything but exactly one answer in
+//! time is a [`Fault`].
 
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::sandbox::{self, Enforcement, Sandbox};
 use crate::digest::hex;
-use crate::environment::LockedEnvironment;
-use crate::fs::{FileError, private_folder};
+use crate::fs::FileError;
 use crate::limits::{Budget, Stop};
-
-const DRIVER: &str = include_str!("driver.py");
 
 /// Bytes of the longest answer: the list of loaded modules of a large SDK is far below it.
 const LONGEST_ANSWER: usize = 4 << 20;
@@ -57,78 +53,60 @@ fn said(stderr: &str) -> String {
     }
 }
 
-/// A running probe. Killed with its process group when dropped.
-#[derive(Debug)]
-pub struct Probe {
-    child: Child,
-    sandbox: Sandbox,
-    questions: ChildStdin,
-    answers: ChildStdout,
-    /// Standard error, until its end.
-    complaints: Option<ChildStderr>,
-    budget: Budget,
-    /// Read from the answer channel and not consumed.
-    pending: Vec<u8>,
-    /// The start of what came on standard error.
-    complained: Vec<u8>,
-    /// Its home and temporary folder.
-    _private: tempfile::TempDir,
-}
+/// The start of what came on standard error.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Complaints(Arc<Mutex<Vec<u8>>>);
 
-impl Probe {
-    /// Starts `bin/python -I -S -B` of the environment on the driver, in a process group of its own, with an empty environment.
-    ///
-    /// # Errors
-    /// [`Fault::Start`].
-    pub fn start(environment: &LockedEnvironment, temporary: &Path) -> Result<Self, Fault> {
-        let private = private_folder(temporary)?;
-        let at = |name: &str| private.path().join(name);
-        for name in ["home", "tmp"] {
-            std::fs::create_dir(at(name)).map_err(FileError::new("create", &at(name)))?;
-        }
-        let script = at("main.py");
-        std::fs::write(&script, DRIVER).map_err(FileError::new("write", &script))?;
-        let mut command = Command::new(environment.interpreter());
-        command
-            .args(["-I", "-S", "-B"])
-            .arg(&script)
-            .env_clear()
-            .env("HOME", at("home"))
-            .env("TMPDIR", at("tmp"))
-            .current_dir(at("tmp"));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        // A thread of its own, which the sandbox is put on and which ends once the probe has inherited it.
-        let confined =
-            std::thread::scope(|scope| scope.spawn(|| (sandbox::confine(private.path()), command.spawn())).join());
-        let (mut sandbox, child) =
-            confined.map_err(|_| Fault::Pipe(io::Error::other("the thread that starts a probe panicked")))?;
-        let mut child = child.map_err(FileError::new("start", environment.interpreter()))?;
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(questions), Some(answers), Some(complaints)) = pipes else {
-            return Err(Fault::Pipe(io::ErrorKind::BrokenPipe.into()));
-        };
-        rustix::io::ioctl_fionbio(&questions, true).map_err(io::Error::from)?;
-        rustix::io::ioctl_fionbio(&answers, true).map_err(io::Error::from)?;
-        rustix::io::ioctl_fionbio(&complaints, true).map_err(io::Error::from)?;
-        let budget = environment.snapshot().graph().budget().clone();
-        let seconds = budget.limits().seconds;
-        if process(&child).is_some_and(|process| sandbox::limit(process, seconds).is_ok()) {
-            sandbox.limits = Enforcement::Full;
-        }
-        let (pending, complained, complaints) = (Vec::new(), Vec::new(), Some(complaints));
-        Ok(Probe { child, sandbox, questions, answers, complaints, budget, pending, complained, _private: private })
+impl Complaints {
+    /// Reads to the end, on a thread of its own, so that nobody blocks on a full pipe.
+    pub(super) fn listen(&self, mut source: impl Read + Send + 'static) {
+        let heard = self.0.clone();
+        std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(read @ 1..) = source.read(&mut chunk) {
+                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = 2000usize.saturating_sub(heard.len());
+                heard.extend_from_slice(&chunk[..read.min(room)]);
+            }
+        });
     }
 
-    /// What the kernel keeps it from doing.
-    pub fn sandbox(&self) -> &Sandbox {
-        &self.sandbox
+    fn text(&self) -> String {
+        let heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&heard).into_owned()
+    }
+}
+
+/// One pair of pipes, and who is at the other end.
+#[derive(Debug)]
+pub(super) struct Channel {
+    questions: File,
+    answers: File,
+    budget: Budget,
+    complaints: Complaints,
+    /// Read from the answers and not consumed.
+    pending: Vec<u8>,
+}
+
+impl Channel {
+    pub(super) fn new(
+        questions: OwnedFd,
+        answers: OwnedFd,
+        budget: &Budget,
+        complaints: &Complaints,
+    ) -> Result<Self, Fault> {
+        rustix::io::ioctl_fionbio(&questions, true).map_err(io::Error::from)?;
+        rustix::io::ioctl_fionbio(&answers, true).map_err(io::Error::from)?;
+        let (questions, answers) = (questions.into(), answers.into());
+        let (budget, complaints) = (budget.clone(), complaints.clone());
+        Ok(Channel { questions, answers, budget, complaints, pending: Vec::new() })
     }
 
     /// Asks one question and waits for its answer, at most `patience`.
     ///
     /// # Errors
     /// Any [`Fault`]; the dialogue is over then.
-    pub fn ask<A: DeserializeOwned>(
+    pub(super) fn ask<A: DeserializeOwned>(
         &mut self,
         mut question: Map<String, Value>,
         patience: Duration,
@@ -193,20 +171,9 @@ impl Probe {
         }
     }
 
-    /// Takes what is there. `false` at the end of the answer channel.
+    /// Takes what is there. `false` at the end of the answers.
     fn receive(&mut self) -> Result<bool, Fault> {
         let mut chunk = [0; 16384];
-        // Standard error is kept from filling up; only its start is remembered.
-        while let Some(complaints) = &mut self.complaints {
-            match complaints.read(&mut chunk) {
-                Ok(0) => self.complaints = None,
-                Ok(read) => {
-                    let room = 2000usize.saturating_sub(self.complained.len());
-                    self.complained.extend_from_slice(&chunk[..read.min(room)]);
-                }
-                Err(_) => break,
-            }
-        }
         while self.pending.len() <= LONGEST_ANSWER {
             match self.answers.read(&mut chunk) {
                 Ok(0) => return Ok(false),
@@ -221,7 +188,6 @@ impl Probe {
 
     fn wait(&self, writing: bool, patience: Duration) -> Result<(), Fault> {
         let mut watched = vec![PollFd::new(&self.answers, PollFlags::IN)];
-        watched.extend(self.complaints.as_ref().map(|complaints| PollFd::new(complaints, PollFlags::IN)));
         if writing {
             watched.push(PollFd::new(&self.questions, PollFlags::OUT));
         }
@@ -232,26 +198,9 @@ impl Probe {
         }
     }
 
-    fn ended(&mut self) -> Fault {
-        // What it said last may still be in the pipe.
-        let _ = self.receive();
-        Fault::Ended(String::from_utf8_lossy(&self.complained).into_owned())
+    fn ended(&self) -> Fault {
+        Fault::Ended(self.complaints.text())
     }
-}
-
-impl Drop for Probe {
-    fn drop(&mut self) {
-        if let Some(group) = process(&self.child) {
-            // The group is the child's own (process_group(0)) and the child has not been waited for: its id is not reused yet.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn process(child: &Child) -> Option<rustix::process::Pid> {
-    i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
 }
 
 /// 128 random bits.
