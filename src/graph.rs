@@ -16,6 +16,8 @@ mod delta;
 mod error;
 mod explain;
 mod files;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod gitdir;
 mod hash;
 mod inflate;

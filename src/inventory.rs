@@ -16,6 +16,10 @@ use crate::fs::{RepoPath, lossy};
 use crate::graph::{GraphError, TreeFile, VerifiedGraph};
 use crate::identity::ReleaseVersion;
 
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use version::literal;
+
 /// The two modes a package file may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileMode {
