@@ -16,13 +16,14 @@ fuzz_target!(|data: &[u8]| {
     let messages = judged(data);
     let ids: HashSet<_> = messages.iter().map(|message| message.id).collect();
     assert_eq!(ids.len(), messages.len());
-    let lower = data.to_ascii_lowercase();
+    // A backslash may stand before any letter of a header.
+    let lower: Vec<u8> = data.to_ascii_lowercase().into_iter().filter(|&byte| byte != b'\\').collect();
     let has = |text: &[u8]| lower.windows(text.len()).any(|window| window == text);
     for message in &messages {
         assert!(message.detail.len() < 2000, "quoted in full");
         assert!(has(b"[submodule"));
         match message.id {
-            "gitmodulesName" => assert!(has(b"..") || has(b"[submodule \"\"") || has(b"\0") || has(b"submodule.")),
+            "gitmodulesName" => assert!(has(b"..") || has(b"\"\"") || has(b"\0") || has(b"submodule.")),
             "gitmodulesUrl" => assert!(has(b"url")),
             "gitmodulesPath" => assert!(has(b"path") && has(b"-")),
             "gitmodulesUpdate" => assert!(has(b"update") && has(b"!")),
