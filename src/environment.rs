@@ -13,6 +13,9 @@ use crate::fs::{FileError, read_file};
 use crate::identity::ExpectedIdentity;
 use crate::snapshot::Snapshot;
 
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use installed::parse_record;
 pub use installed::{Distribution, Evidence};
 
 /// The oldest CPython the gate runs: 3.11 is the first with `-P` and a frozen standard-library start-up.

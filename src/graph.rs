@@ -17,6 +17,8 @@ mod error;
 mod explain;
 mod files;
 mod forest;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod gitdir;
 mod hash;
 mod inflate;

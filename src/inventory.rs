@@ -19,6 +19,10 @@ use crate::identity::ReleaseVersion;
 use crate::limits::Limits;
 use crate::parallel;
 
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use version::literal;
+
 /// The two modes a package file may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileMode {

@@ -18,6 +18,9 @@ pub mod contract;
 pub mod digest;
 pub mod environment;
 pub mod fs;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod graph;
 pub mod identity;
 pub mod inventory;

@@ -207,7 +207,7 @@ fn members(bytes: &[u8]) -> Result<Vec<(String, Value)>, RecordError> {
             let (line, column) = (error.line(), error.column());
             let message = error.to_string();
             let place = format!(" at line {line} column {column}");
-            json(line, column, message.strip_suffix(&place).unwrap_or(&message).to_owned())
+            json(line, column, shortened(message.strip_suffix(&place).unwrap_or(&message)))
         }
     }
 }

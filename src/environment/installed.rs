@@ -196,7 +196,7 @@ fn read_records(
 }
 
 /// Rows of path, `algorithm=digest` and size; only SHA-256 counts as a digest.
-fn parse_record(bytes: &[u8]) -> Result<Vec<(String, Option<String>)>, String> {
+pub fn parse_record(bytes: &[u8]) -> Result<Vec<(String, Option<String>)>, String> {
     let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes);
     let mut files = Vec::new();
     for row in rows.records() {

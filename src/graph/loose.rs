@@ -68,7 +68,7 @@ impl Reader {
         }
     }
 
-    fn parse(
+    pub(super) fn parse(
         &mut self,
         input: &mut impl BufRead,
         id: ObjectId,

@@ -122,7 +122,7 @@ fn folders(objects: &Path) -> Result<Vec<PathBuf>, FileError> {
 }
 
 /// The paths of an alternates file: one a line, `#` for comments, C-style quotes allowed.
-fn parse_alternates(bytes: &[u8]) -> Result<Vec<PathBuf>, String> {
+pub(super) fn parse_alternates(bytes: &[u8]) -> Result<Vec<PathBuf>, String> {
     let mut paths = Vec::new();
     for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         if line.is_empty() || line.starts_with(b"#") {

@@ -117,7 +117,7 @@ fn project_version(content: &[u8]) -> Result<Option<String>, String> {
 ///
 /// # Errors
 /// The thread could not be started.
-fn literal(source: Vec<u8>) -> std::io::Result<Result<String, String>> {
+pub fn literal(source: Vec<u8>) -> std::io::Result<Result<String, String>> {
     if source.len() > MAX_SOURCE {
         return Ok(Err(format!("a file of {} bytes, where at most {MAX_SOURCE} are parsed", source.len())));
     }

@@ -119,6 +119,13 @@ fn bytes_that_are_not_one_json_object_are_refused_with_their_place() {
             BLOCKED.replace("1,", &format!("{},", "[".repeat(60_000))),
             "line 2, column 147: expected one JSON object, found recursion limit exceeded".into(),
         ),
+        (
+            json!("x".repeat(1000)).to_string(),
+            format!(
+                "line 1, column 1002: expected one JSON object, found invalid type: string \"{}…",
+                "x".repeat(120 - "invalid type: string \"".len())
+            ),
+        ),
     ] {
         assert_eq!(refused(&bytes), told, "{bytes:.200}");
     }
