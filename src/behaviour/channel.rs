@@ -53,27 +53,39 @@ fn said(stderr: &str) -> String {
     }
 }
 
-/// The start of what came on standard error.
+/// The start of what came on standard error, which is read whenever an answer is waited for, so that nobody blocks on it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Complaints(Arc<Mutex<Vec<u8>>>);
+pub(super) struct Complaints(Arc<Mutex<Heard>>);
+
+#[derive(Debug, Default)]
+struct Heard {
+    source: Option<File>,
+    text: Vec<u8>,
+}
 
 impl Complaints {
-    /// Reads to the end, on a thread of its own, so that nobody blocks on a full pipe.
-    pub(super) fn listen(&self, mut source: impl Read + Send + 'static) {
-        let heard = self.0.clone();
-        std::thread::spawn(move || {
-            let mut chunk = [0; 4096];
-            while let Ok(read @ 1..) = source.read(&mut chunk) {
-                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-                let room = 2000usize.saturating_sub(heard.len());
-                heard.extend_from_slice(&chunk[..read.min(room)]);
-            }
-        });
+    pub(super) fn listen(&self, source: OwnedFd) -> Result<(), Fault> {
+        rustix::io::ioctl_fionbio(&source, true).map_err(io::Error::from)?;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).source = Some(source.into());
+        Ok(())
     }
 
+    /// Takes what is there.
+    fn drain(&self) {
+        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Heard { source, text } = &mut *heard;
+        let mut chunk = [0; 16384];
+        while let Some(Ok(read @ 1..)) = source.as_mut().map(|source| source.read(&mut chunk)) {
+            let room = 2000usize.saturating_sub(text.len());
+            text.extend_from_slice(&chunk[..read.min(room)]);
+        }
+    }
+
+    /// The start of all that came.
     fn text(&self) -> String {
+        self.drain();
         let heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&heard).into_owned()
+        String::from_utf8_lossy(&heard.text).into_owned()
     }
 }
 
@@ -173,6 +185,7 @@ impl Channel {
 
     /// Takes what is there. `false` at the end of the answers.
     fn receive(&mut self) -> Result<bool, Fault> {
+        self.complaints.drain();
         let mut chunk = [0; 16384];
         while self.pending.len() <= LONGEST_ANSWER {
             match self.answers.read(&mut chunk) {

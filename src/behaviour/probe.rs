@@ -83,7 +83,7 @@ impl Probes {
         let (Some(questions), Some(answers), Some(stderr)) = pipes else {
             return Err(Fault::Pipe(io::ErrorKind::BrokenPipe.into()));
         };
-        complaints.listen(stderr);
+        complaints.listen(OwnedFd::from(stderr))?;
         let seconds = budget.limits().seconds;
         if process(&child).is_some_and(|process| sandbox::limit(process, seconds).is_ok()) {
             sandbox.limits = Enforcement::Full;
