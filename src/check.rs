@@ -119,6 +119,17 @@ impl Finding {
     }
 }
 
+/// The first twenty findings; how many more there are, in one that says so.
+pub fn limited(mut findings: Vec<Finding>) -> Vec<Finding> {
+    const LISTED: usize = 20;
+    let more = findings.len().saturating_sub(LISTED);
+    if more > 0 {
+        findings.truncate(LISTED);
+        findings.push(Finding::new("and more", "none", format!("{more} further findings"), "start with the first"));
+    }
+    findings
+}
+
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -268,6 +279,13 @@ mod tests {
             assert!(ledger.close(forgotten.stage()).is_ok());
             assert!(ledger.all_passed());
         }
+    }
+
+    #[test]
+    fn a_long_list_of_findings_is_cut_and_counted() {
+        assert_eq!(limited(vec![finding(); 20]), vec![finding(); 20]);
+        let cut = limited(vec![finding(); 23]);
+        assert_eq!((cut.len(), cut[20].actual.as_str()), (21, "3 further findings"));
     }
 
     #[test]

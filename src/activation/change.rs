@@ -1,8 +1,9 @@
 //! What a write did, or would do.
 
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use similar::TextDiff;
+
+use crate::digest::sha256;
 
 /// What became of the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -52,13 +53,4 @@ impl Change {
         let (old, new) = (format!("a/{}", self.file), format!("b/{}", self.file));
         TextDiff::from_lines(&before, &after).unified_diff().header(&old, &new).to_string()
     }
-}
-
-pub(super) fn sha256(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }

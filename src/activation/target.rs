@@ -7,8 +7,9 @@ use crate::fs::replace::{self, FileError, LockedFile};
 use crate::identity::{CommitId, ExpectedIdentity, ReleaseVersion};
 use crate::report::Approval;
 
-use super::change::{Action, Change, sha256};
+use super::change::{Action, Change};
 use super::record::{Record, RecordError, State};
+use crate::digest::sha256;
 
 /// A record's file that may be written, and nobody else of us may write as long as this value lives.
 #[derive(Debug)]

@@ -7,16 +7,13 @@ use super::{
     Answer, Did, Evidence, Fault, Import, Interpreter, InterpreterFacts, Interview, LoadedModule, ModuleFacts,
     ModuleKind, NamedModule, Observation, Observed, RejectionFacts, Sandbox, Transcript,
 };
-use crate::check::{Check, Finding, Ledger};
+use crate::check::{Check, Finding, Ledger, limited};
 use crate::contract::{Contract, Topic, Vector, Verdict};
 use crate::environment::{LockedEnvironment, OLDEST_PYTHON};
 
 const REPORT_IT: &str = "keep the record blocked and report this to the SDK's maintainers";
 const REMAKE_IT: &str =
     "make the environment anew from a CPython of your distribution or of uv, then run the gate again";
-
-/// Findings listed per check; what is beyond is counted.
-const LISTED: usize = 20;
 
 pub(super) fn judge(
     interview: &Interview,
@@ -42,15 +39,6 @@ pub(super) fn judge(
         vectors(transcripts, asked, evidence, ledger);
     }
     ledger.record(Check::SnapshotIntact, limited(environment.snapshot().changes()));
-}
-
-fn limited(mut findings: Vec<Finding>) -> Vec<Finding> {
-    let more = findings.len().saturating_sub(LISTED);
-    if more > 0 {
-        findings.truncate(LISTED);
-        findings.push(Finding::new("and more", "none", format!("{more} further findings"), "start with the first"));
-    }
-    findings
 }
 
 /// What both probes show is told once.

@@ -10,7 +10,7 @@ use super::args::{Activate, Snapshot, Verify};
 use super::output::{Output, ReportFile};
 use super::signals::Signals;
 use super::{INTERNAL_ERROR, human};
-use crate::activation::{Action, Change, RecordFileError, Target, WriteRefused};
+use crate::activation::{Action, Change, Target, WriteRefused};
 use crate::check::{Check, Finding, Ledger};
 use crate::contract::Contract;
 use crate::identity::ExpectedIdentity;
@@ -33,14 +33,16 @@ pub(super) fn activate(options: &Activate, signals: &Signals, output: &Output) -
     let target = match Target::open(&options.record, contract) {
         Ok(target) => target,
         Err(error) => {
-            let record = Record { refused: Some(file_refusal(&options.record, &error)), ..Record::none() };
+            let record = Record { refused: Some(refusal(&options.record, &error, error.hint())), ..Record::none() };
             return session.finish(&nothing_ran, Command::Activate, Verdict::WriteRefused, record);
         }
     };
     let before = Record { before_sha256: Some(target.before_sha256()), ..Record::none() };
     let before = Record { after_sha256: before.before_sha256.clone(), ..before };
-    let refused =
-        |error: &WriteRefused| Record { refused: Some(write_refusal(&options.record, error)), ..before.clone() };
+    let refused = |error: &WriteRefused| Record {
+        refused: Some(refusal(&options.record, error, error.hint())),
+        ..before.clone()
+    };
     if let Err(error) = target.admits(&session.identity) {
         return session.finish(&nothing_ran, Command::Activate, Verdict::WriteRefused, refused(&error));
     }
@@ -72,12 +74,8 @@ fn written(change: &Change, before: Record) -> Record {
     Record { action, after_sha256: after, ..before }
 }
 
-fn file_refusal(path: &Path, error: &RecordFileError) -> Finding {
-    Finding::new(path.display().to_string(), "a record that can be activated", error.to_string(), error.hint())
-}
-
-fn write_refusal(path: &Path, error: &WriteRefused) -> Finding {
-    Finding::new(path.display().to_string(), "a record that can be activated", error.to_string(), error.hint())
+fn refusal(path: &Path, error: &impl std::error::Error, hint: String) -> Finding {
+    Finding::new(path.display().to_string(), "a record that can be activated", error.to_string(), hint)
 }
 
 pub(super) fn snapshot(options: &Snapshot, signals: &Signals, output: &Output) -> anyhow::Result<u8> {

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::Digest;
 
-use crate::check::{Check, Finding, Ledger};
+use crate::check::{Check, Finding, Ledger, limited};
 use crate::fs::{FileError, read_file};
 use crate::limits::Budget;
 use crate::parallel;
@@ -31,9 +31,6 @@ pub enum Evidence {
     /// Its files are what its RECORD says; where the RECORD came from is not known.
     SelfConsistent,
 }
-
-/// Findings listed per check; what is beyond is counted.
-const LISTED: usize = 20;
 
 /// Bytes of the largest installed file that is read: shared libraries stay far below.
 const LARGEST: u64 = 1 << 30;
@@ -81,8 +78,8 @@ pub(super) fn verify(
             Finding::new("site-packages", "every file compared", stop.to_string(), hint),
         );
     }
-    ledger.record(Check::EnvironmentRecords, limited(findings.records));
-    ledger.record(Check::EnvironmentOwned, limited(findings.owned));
+    ledger.record(Check::EnvironmentRecords, limited(sorted(findings.records)));
+    ledger.record(Check::EnvironmentOwned, limited(sorted(findings.owned)));
     distributions.sort();
     distributions
 }
@@ -104,13 +101,8 @@ impl Findings<'_> {
     }
 }
 
-fn limited(mut findings: Vec<Finding>) -> Vec<Finding> {
+fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by(|a, b| a.subject.cmp(&b.subject));
-    let more = findings.len().saturating_sub(LISTED);
-    if more > 0 {
-        findings.truncate(LISTED);
-        findings.push(Finding::new("and more", "none", format!("{more} further findings"), "start with the first"));
-    }
     findings
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 
 use super::{FileMode, PackageFile};
-use crate::check::{Check, Finding, Ledger};
+use crate::check::{Check, Finding, Ledger, limited};
 use crate::fs::{EntryKind, FileContent, FileError, Folder, lossy};
 use crate::graph::VerifiedGraph;
 
@@ -15,7 +15,7 @@ pub(super) fn compare(graph: &VerifiedGraph, package: &str, files: &[PackageFile
     match walk.package(package) {
         Ok(()) => {
             walk.report_missing();
-            ledger.record(Check::PackageWorktree, walk.findings);
+            ledger.record(Check::PackageWorktree, limited(walk.findings));
         }
         Err(Broken::File(error)) => {
             let hint = "make the checkout readable for the user who runs the gate, then run it again";
