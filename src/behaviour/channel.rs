@@ -227,3 +227,38 @@ fn excerpt(bytes: &[u8], why: &str) -> String {
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(80)]).into_owned();
     format!("{start:?} ({why})")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+
+    /// What the gate makes of a peer that answers one question so.
+    fn asked(reply: impl FnOnce(&str) -> String + Send + 'static) -> Result<Value, Fault> {
+        let (theirs, questions) = rustix::pipe::pipe().unwrap();
+        let (answers, mine) = rustix::pipe::pipe().unwrap();
+        let budget = Budget::start(crate::limits::Limits::default(), Arc::default());
+        let mut channel = Channel::new(questions, answers, &budget, &Complaints::default()).unwrap();
+        let peer = std::thread::spawn(move || {
+            let mut line = String::new();
+            BufReader::new(File::from(theirs)).read_line(&mut line).unwrap();
+            let question: Value = serde_json::from_str(&line).unwrap();
+            File::from(mine).write_all(reply(question["nonce"].as_str().unwrap()).as_bytes()).unwrap();
+        });
+        let answer = channel.ask(Map::new(), Duration::from_secs(60));
+        peer.join().unwrap();
+        answer
+    }
+
+    #[test]
+    fn only_the_answer_with_this_questions_nonce_counts() {
+        let right = asked(|nonce| format!("{{\"nonce\":\"{nonce}\",\"did\":\"returned\"}}\n"));
+        assert_eq!(right.unwrap(), serde_json::json!({"did": "returned"}));
+        let wrong = "what came is not the answer: it does not carry this question's nonce";
+        for reply in ["{\"nonce\":\"00\"}\n", "{\"nonce\":1}\n", "{}\n"] {
+            assert_eq!(asked(move |_| reply.to_owned()).unwrap_err().to_string(), wrong);
+        }
+        assert!(matches!(asked(|_| "no answer\n".to_owned()), Err(Fault::NotTheAnswer(_))));
+        assert!(matches!(asked(|_| String::new()), Err(Fault::Ended(_))));
+    }
+}
