@@ -1,14 +1,18 @@
 //! The SDK, run and judged from outside its process.
 //!
-//! A process imports what the SDK builds upon and forks twice: the two probes. They import the private copy and answer the contract's vectors in different orders. A probe reports what a call did; the
-//! verdict is reached here, from complete transcripts. No probe learns an expected verdict, the expected version or the commit.
+//! A process imports what the SDK builds upon, which it can do before there is a private copy, and forks twice: the two probes.
+//! They import the private copy and answer the contract's vectors in different orders. A probe reports what a call did; the verdict
+//! is reached here, from complete transcripts. No probe learns an expected verdict, the expected version or the commit.
 
 mod channel;
+mod compiler;
 mod judge;
 mod probe;
+mod process;
 mod sandbox;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rand::SeedableRng;
@@ -18,9 +22,11 @@ use serde_json::{Map, Value, json};
 
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::contract::{Contract, Question, Vector, Verdict};
-use crate::environment::LockedEnvironment;
+use crate::environment::{Environment, LockedEnvironment};
+use crate::limits::Budget;
 
 use channel::{Channel, Fault};
+pub use compiler::Compiler;
 use probe::Probes;
 pub use sandbox::{Enforcement, Sandbox};
 
@@ -128,27 +134,76 @@ impl BehaviourReport {
     }
 }
 
+/// A process that has imported what the SDK builds upon, or what kept it from that.
+#[derive(Debug)]
+pub struct Standby {
+    environment: Arc<Environment>,
+    sandbox: Option<Sandbox>,
+    interpreter: Option<InterpreterFacts>,
+    probes: Result<Probes, Fault>,
+}
+
+/// Starts the process that will fork into the probes. It knows nothing of the SDK. `temporary` is where its private folder is made.
+pub fn prepare(environment: Arc<Environment>, contract: &Contract, temporary: &Path, budget: &Budget) -> Standby {
+    let (mut sandbox, mut interpreter) = (None, None);
+    let mut start = || {
+        // The last of them first: by the time the importer gets there, it finds it compiled.
+        let [site, ..] = environment.site() else { return Err(Fault::Pipe(std::io::ErrorKind::NotFound.into())) };
+        let last_first: Vec<_> = contract.preload.iter().rev().copied().collect();
+        let compiler = Compiler::start(&environment, site, &last_first, temporary, budget);
+        let mut probes = Probes::start(&environment, temporary, budget)?;
+        sandbox = Some(probes.sandbox().clone());
+        interpreter = Some(probes.control().ask(about("interpreter"), IMPORT_PATIENCE)?);
+        probes.preload(environment.site(), contract.preload, compiler.code().as_deref(), IMPORT_PATIENCE)?;
+        Ok(probes)
+    };
+    let probes = start();
+    Standby { environment, sandbox, interpreter, probes }
+}
+
+/// Starts compiling the private copy, which a process of the standby's environment can do while that one is still busy.
+pub fn compile(environment: &LockedEnvironment, contract: &Contract, temporary: &Path) -> Compiler {
+    let snapshot = environment.snapshot();
+    let module = contract.module_name();
+    let budget = snapshot.graph().budget();
+    Compiler::start(environment.environment(), snapshot.root(), &[&module], temporary, budget)
+}
+
+/// What is asked, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// Whose vectors.
+    pub contract: &'a Contract,
+    /// Fixes the two orders of the vectors.
+    pub seed: u64,
+    /// Refuses a probe that the kernel confines less than in full.
+    pub require_sandbox: bool,
+}
+
 /// Runs two probes and judges their transcripts.
-///
-/// `seed` fixes the two orders of the vectors; `require_sandbox` refuses a probe that the kernel confines less than in full; `temporary` is where the probes' private folders are made.
 ///
 /// # Errors
 /// [`Halt`] unless every check of the behaviour stage passed; `evidence` holds what was seen either way.
 pub fn verify(
     environment: LockedEnvironment,
-    contract: &Contract,
-    seed: u64,
-    require_sandbox: bool,
-    temporary: &Path,
+    standby: Standby,
+    compiler: &Compiler,
+    terms: Terms<'_>,
     evidence: &mut Evidence,
     ledger: &mut Ledger,
 ) -> Result<BehaviourReport, Halt> {
+    let Terms { contract, seed, require_sandbox } = terms;
+    if !Arc::ptr_eq(&standby.environment, environment.environment()) {
+        let actual = "a process of another environment";
+        let finding = Finding::new("bin/python", "this environment's", actual, "report this as a bug");
+        return Err(ledger.give_up(Check::ProbeIsolated, finding));
+    }
     let vectors = contract.vectors().map_err(|error| {
         let finding = Finding::new("vectors", "the published vectors", error.to_string(), "use a released gate");
         ledger.give_up(Check::VectorsSchema, finding)
     })?;
     let orders = orders(vectors.len(), seed);
-    let interview = Questions { environment: &environment, contract, vectors }.interview(&orders, temporary);
+    let interview = Questions { environment: &environment, compiler, contract, vectors }.interview(&orders, standby);
     judge::judge(&interview, &environment, contract, vectors, require_sandbox, evidence, ledger);
     ledger.close(Stage::Behaviour)?;
     Ok(BehaviourReport { environment })
@@ -261,23 +316,20 @@ struct Interview {
 /// What is asked of both probes.
 struct Questions<'a> {
     environment: &'a LockedEnvironment,
+    compiler: &'a Compiler,
     contract: &'a Contract,
     vectors: &'a [Vector],
 }
 
 impl Questions<'_> {
-    fn interview(&self, orders: &[Vec<usize>; 2], temporary: &Path) -> Interview {
-        let mut interview = Interview::default();
-        interview.fault = self.conduct(orders, temporary, &mut interview).err();
+    fn interview(&self, orders: &[Vec<usize>; 2], standby: Standby) -> Interview {
+        let Standby { sandbox, interpreter, probes, .. } = standby;
+        let mut interview = Interview { sandbox, interpreter, ..Interview::default() };
+        interview.fault = probes.and_then(|probes| self.conduct(orders, probes, &mut interview)).err();
         interview
     }
 
-    fn conduct(&self, orders: &[Vec<usize>; 2], temporary: &Path, interview: &mut Interview) -> Result<(), Fault> {
-        let mut probes = Probes::start(self.environment, temporary)?;
-        interview.sandbox = Some(probes.sandbox().clone());
-        interview.interpreter = Some(probes.control().ask(about("interpreter"), IMPORT_PATIENCE)?);
-        let site = self.environment.site().iter().map(|folder| Value::from(folder.to_string_lossy()));
-        probes.preload(&site.collect::<Vec<_>>(), self.contract.preload, IMPORT_PATIENCE)?;
+    fn conduct(&self, orders: &[Vec<usize>; 2], mut probes: Probes, interview: &mut Interview) -> Result<(), Fault> {
         let [first, second] = probes.fork(IMPORT_PATIENCE)?;
         interview.transcripts = std::thread::scope(|scope| {
             let second = scope.spawn(|| self.transcript(second, &orders[1]));
@@ -298,6 +350,7 @@ impl Questions<'_> {
         let contract = self.contract;
         let mut question = about("module");
         question.insert("root".into(), self.environment.snapshot().root().to_string_lossy().into());
+        question.insert("code".into(), self.compiler.code().as_deref().map(Path::to_string_lossy).into());
         question.insert("package".into(), contract.package.into());
         question.insert("module".into(), contract.module_name().into());
         question.insert("manifest".into(), contract.manifest().into());

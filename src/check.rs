@@ -234,6 +234,15 @@ impl Ledger {
         entry.findings.extend(findings);
     }
 
+    /// Takes over what another ledger says of one stage.
+    pub fn adopt(&mut self, stage: Stage, other: Ledger) {
+        for Entry { check, status, findings } in other.entries {
+            if check.stage() == stage && status != Status::NotRun {
+                self.add(check, status, findings);
+            }
+        }
+    }
+
     /// Closes a stage.
     ///
     /// # Errors
@@ -286,6 +295,23 @@ mod tests {
         assert_eq!(limited(vec![finding(); 20]), vec![finding(); 20]);
         let cut = limited(vec![finding(); 23]);
         assert_eq!((cut.len(), cut[20].actual.as_str()), (21, "3 further findings"));
+    }
+
+    #[test]
+    fn one_stage_of_another_ledger_is_taken_over() {
+        let mut other = Ledger::new();
+        other.record(Check::GitHead, Vec::new());
+        other.record(Check::EnvironmentRoot, vec![finding()]);
+        let mut ledger = Ledger::new();
+        ledger.adopt(Stage::Environment, other);
+        assert_eq!(ledger.status(Check::GitHead), Status::NotRun);
+        assert_eq!(ledger.status(Check::EnvironmentRoot), Status::Failed);
+        assert_eq!(ledger.status(Check::EnvironmentOwned), Status::NotRun);
+        // Nothing it says makes good what is known already.
+        let mut better = Ledger::new();
+        better.record(Check::EnvironmentRoot, Vec::new());
+        ledger.adopt(Stage::Environment, better);
+        assert_eq!(ledger.status(Check::EnvironmentRoot), Status::Failed);
     }
 
     #[test]

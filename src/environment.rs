@@ -6,11 +6,13 @@ mod installed;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::digest::sha256;
 use crate::fs::{FileError, read_file};
 use crate::identity::ExpectedIdentity;
+use crate::limits::Budget;
 use crate::snapshot::Snapshot;
 
 #[cfg(feature = "fuzzing")]
@@ -26,11 +28,10 @@ const SMALL_FILE: u64 = 1 << 20;
 /// An interpreter with everything linked in is far below this.
 const INTERPRETER: u64 = 512 << 20;
 
-/// A virtual environment fit to run the probe, and the package it will run.
+/// A virtual environment that passed every check of its stage.
 #[derive(Debug)]
-pub struct LockedEnvironment {
-    snapshot: Snapshot,
-    identity: ExpectedIdentity,
+pub struct Environment {
+    expected: PathBuf,
     root: PathBuf,
     interpreter: PathBuf,
     interpreter_sha256: String,
@@ -39,17 +40,7 @@ pub struct LockedEnvironment {
     distributions: Vec<Distribution>,
 }
 
-impl LockedEnvironment {
-    /// The private copy the probe imports.
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
-    }
-
-    /// The whole identity, whose commit and version the private copy has.
-    pub fn identity(&self) -> &ExpectedIdentity {
-        &self.identity
-    }
-
+impl Environment {
     /// The root, absolute and without links.
     pub fn root(&self) -> &Path {
         &self.root
@@ -81,20 +72,82 @@ impl LockedEnvironment {
     }
 }
 
-/// Examines the environment at the root that `identity` expects.
+/// What a look at an environment came to. It needs nothing of the SDK, so it can be had while git is verified.
+#[derive(Debug)]
+pub struct Examination {
+    environment: Option<Arc<Environment>>,
+    ledger: Ledger,
+}
+
+impl Examination {
+    /// The environment, if every check of its stage passed.
+    pub fn environment(&self) -> Option<&Arc<Environment>> {
+        self.environment.as_ref()
+    }
+}
+
+/// A virtual environment fit to run the probe, and the package it will run.
+#[derive(Debug)]
+pub struct LockedEnvironment {
+    snapshot: Snapshot,
+    identity: ExpectedIdentity,
+    environment: Arc<Environment>,
+}
+
+impl LockedEnvironment {
+    /// The private copy the probe imports.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The whole identity, whose commit and version the private copy has.
+    pub fn identity(&self) -> &ExpectedIdentity {
+        &self.identity
+    }
+
+    /// The environment itself.
+    pub fn environment(&self) -> &Arc<Environment> {
+        &self.environment
+    }
+}
+
+/// Joins the private copy with the environment that was examined for this identity.
 ///
 /// # Errors
 /// [`Halt`] unless every check of the environment stage passed.
-pub fn verify(snapshot: Snapshot, identity: &ExpectedIdentity, ledger: &mut Ledger) -> Result<LockedEnvironment, Halt> {
-    let expected = identity.environment_root().to_owned();
-    // A private copy of anything else must not lend its proof to this identity.
-    if snapshot.graph().commit() != identity.commit() || snapshot.version() != Some(identity.version()) {
-        let actual = "a copy made for another identity";
+pub fn verify(
+    snapshot: Snapshot,
+    examination: Examination,
+    identity: &ExpectedIdentity,
+    ledger: &mut Ledger,
+) -> Result<LockedEnvironment, Halt> {
+    let Examination { environment, ledger: examined } = examination;
+    ledger.adopt(Stage::Environment, examined);
+    // What was made for anything else must not lend its proof to this identity.
+    let copied = snapshot.graph().commit() == identity.commit() && snapshot.version() == Some(identity.version());
+    if !copied || environment.as_ref().is_some_and(|found| found.expected != identity.environment_root()) {
+        let actual = "a copy or an environment of another identity";
         let finding = Finding::new("private copy", identity.commit().to_string(), actual, "report this as a bug");
         return Err(ledger.give_up(Check::EnvironmentRoot, finding));
     }
-    let cure = Cure(&expected);
-    let (root, config) = open(&expected).map_err(|error| {
+    ledger.close(Stage::Environment)?;
+    let environment = environment.ok_or_else(|| {
+        let finding = Finding::new("environment root", "an environment", "none", "report this as a bug");
+        ledger.give_up(Check::EnvironmentRoot, finding)
+    })?;
+    Ok(LockedEnvironment { snapshot, identity: identity.clone(), environment })
+}
+
+/// Examines the environment at that root. Nothing of it is run.
+pub fn examine(root: &Path, budget: &Budget) -> Examination {
+    let mut ledger = Ledger::new();
+    let environment = look(root, budget, &mut ledger).ok().map(Arc::new);
+    Examination { environment, ledger }
+}
+
+fn look(expected: &Path, budget: &Budget, ledger: &mut Ledger) -> Result<Environment, Halt> {
+    let cure = Cure(expected);
+    let (root, config) = open(expected).map_err(|error| {
         let finding = |actual| Finding::new("environment root", "a virtual environment", actual, cure.to_string());
         if error.is_not_found() && expected.is_dir() {
             ledger.refuse(Check::EnvironmentRoot, finding("a folder without pyvenv.cfg".into()))
@@ -124,12 +177,11 @@ pub fn verify(snapshot: Snapshot, identity: &ExpectedIdentity, ledger: &mut Ledg
 
     let interpreter = root.join("bin/python");
     let interpreter_sha256 = record_interpreter(&interpreter, &config, python, &cure, ledger)?;
-    let budget = snapshot.graph().budget();
     let distributions = installed::verify(&root, &site, &cure.to_string(), budget, ledger);
     ledger.close(Stage::Environment)?;
     let python = python.unwrap_or_default();
-    let identity = identity.clone();
-    Ok(LockedEnvironment { snapshot, identity, root, interpreter, interpreter_sha256, python, site, distributions })
+    let expected = expected.to_owned();
+    Ok(Environment { expected, root, interpreter, interpreter_sha256, python, site, distributions })
 }
 
 /// The commands that make a right environment.

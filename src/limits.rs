@@ -54,12 +54,23 @@ pub struct Budget {
     limits: Arc<Limits>,
     started: Instant,
     interrupt: Arc<AtomicBool>,
+    abandoned: Arc<AtomicBool>,
 }
 
 impl Budget {
     /// Starts the clock. `interrupt` is set by whoever wants the run to stop (the signal handler).
     pub fn start(limits: Limits, interrupt: Arc<AtomicBool>) -> Self {
-        Budget { limits: Arc::new(limits), started: Instant::now(), interrupt }
+        Budget { limits: Arc::new(limits), started: Instant::now(), interrupt, abandoned: Arc::default() }
+    }
+
+    /// The same budget for work on the side, which [`Budget::abandon`] ends alone.
+    pub fn branch(&self) -> Budget {
+        Budget { abandoned: Arc::default(), ..self.clone() }
+    }
+
+    /// Stops whoever works on this budget: nobody needs the result any more.
+    pub fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
     }
 
     /// The bounds in force.
@@ -85,7 +96,7 @@ impl Budget {
     /// # Errors
     /// The run was interrupted, or its time is used up.
     pub fn check(&self) -> Result<(), Stop> {
-        if self.interrupt.load(Ordering::Relaxed) {
+        if self.interrupt.load(Ordering::Relaxed) || self.abandoned.load(Ordering::Relaxed) {
             Err(Stop::Interrupted)
         } else if self.remaining().is_zero() {
             Err(Stop::TimeLimit(self.limits.seconds))
@@ -104,8 +115,11 @@ mod tests {
         let flag = Arc::new(AtomicBool::new(false));
         let budget = Budget::start(Limits::default(), flag.clone());
         assert_eq!(budget.check(), Ok(()));
+        let (side, other) = (budget.branch(), budget.branch());
+        side.clone().abandon();
+        assert_eq!((side.check(), other.check(), budget.check()), (Err(Stop::Interrupted), Ok(()), Ok(())));
         flag.store(true, Ordering::Relaxed);
-        assert_eq!(budget.check(), Err(Stop::Interrupted));
+        assert_eq!((budget.check(), other.check()), (Err(Stop::Interrupted), Err(Stop::Interrupted)));
         let spent = Budget::start(Limits { seconds: 0, ..Limits::default() }, Arc::default());
         assert_eq!(spent.check(), Err(Stop::TimeLimit(0)));
         assert_eq!(Stop::TimeLimit(0).to_string(), "the time limit of 0 seconds was reached");

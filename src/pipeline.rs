@@ -1,12 +1,14 @@
 //! The one function that orders the stages.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::behaviour;
-use crate::check::{Halt, Ledger, Stage};
+use crate::behaviour::{self, Standby, Terms};
+use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::contract::Contract;
-use crate::environment::{self, Distribution};
+use crate::environment::{self, Distribution, Examination};
 use crate::graph::{self, Source};
 use crate::identity::{CommitId, ExpectedIdentity, ReleaseVersion};
 use crate::inventory;
@@ -83,17 +85,62 @@ fn prove(
     observer: Observer<'_>,
     run: &mut Run,
 ) -> Result<Approval, Halt> {
+    let side = request.budget.branch();
+    thread::scope(|scope| {
+        let (examined, examination) = mpsc::sync_channel(1);
+        let (ready, standby) = mpsc::sync_channel(1);
+        scope.spawn(|| {
+            // Owned, so that they are closed when this ends in a panic, too.
+            let (examined, ready) = (examined, ready);
+            let examination = environment::examine(identity.environment_root(), &side);
+            let environment = examination.environment().cloned();
+            let _ = examined.send(examination);
+            if let Some(environment) = environment {
+                let _ = ready.send(behaviour::prepare(environment, request.contract, &request.temporary, &side));
+            }
+        });
+        let outcome = conclude(request, identity, observer, run, &Ahead { examination, standby });
+        side.abandon();
+        outcome
+    })
+}
+
+/// What needs nothing of the SDK, done while git is verified. None of it is looked at if git's half refuses.
+struct Ahead {
+    examination: Receiver<Examination>,
+    standby: Receiver<Standby>,
+}
+
+fn conclude(
+    request: &Request<'_>,
+    identity: &ExpectedIdentity,
+    observer: Observer<'_>,
+    run: &mut Run,
+    ahead: &Ahead,
+) -> Result<Approval, Halt> {
     let snapshot = materialise(request, &request.temporary, observer, run)?;
-    let environment =
-        timed(Stage::Environment, observer, run, |run| environment::verify(snapshot, identity, &mut run.ledger))?;
-    run.evidence.distributions = environment.distributions().to_vec();
-    run.evidence.interpreter_sha256 = Some(environment.interpreter_sha256().to_owned());
+    let environment = timed(Stage::Environment, observer, run, |run| {
+        let examination = received(&ahead.examination, Check::EnvironmentRoot, run)?;
+        environment::verify(snapshot, examination, identity, &mut run.ledger)
+    })?;
+    run.evidence.distributions = environment.environment().distributions().to_vec();
+    run.evidence.interpreter_sha256 = Some(environment.environment().interpreter_sha256().to_owned());
     let report = timed(Stage::Behaviour, observer, run, |run| {
-        let Run { ledger, evidence } = run;
-        let Request { contract, seed, require_sandbox, temporary, .. } = request;
-        behaviour::verify(environment, contract, *seed, *require_sandbox, temporary, &mut evidence.behaviour, ledger)
+        let Request { contract, seed, require_sandbox, .. } = *request;
+        let compiler = behaviour::compile(&environment, contract, &request.temporary);
+        let standby = received(&ahead.standby, Check::ProbeIsolated, run)?;
+        let terms = Terms { contract, seed, require_sandbox };
+        behaviour::verify(environment, standby, &compiler, terms, &mut run.evidence.behaviour, &mut run.ledger)
     })?;
     Approval::conclude(&report, &mut run.ledger)
+}
+
+/// What the other thread sent; nothing comes only if it panicked, and then the whole run ends in that panic.
+fn received<T>(from: &Receiver<T>, check: Check, run: &mut Run) -> Result<T, Halt> {
+    from.recv().map_err(|gone| {
+        let finding = Finding::new("work ahead", "a result", gone.to_string(), "report this as a bug");
+        run.ledger.give_up(check, finding)
+    })
 }
 
 /// Runs the stages that need no Python and leaves the verified package in a fresh folder in `parent`.

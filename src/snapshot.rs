@@ -86,27 +86,31 @@ impl Snapshot {
         let mut findings = Vec::new();
         let mut known: std::collections::BTreeMap<_, _> =
             self.files.iter().map(|file| (file.path.below(self.root()), file)).collect();
+        let mut present = Vec::new();
         for entry in walkdir::WalkDir::new(self.root()).min_depth(1).sort_by_file_name() {
-            let entry = match entry {
-                Ok(entry) if entry.file_type().is_dir() => continue,
-                Ok(entry) => entry,
+            match entry {
+                Ok(entry) if entry.file_type().is_dir() => {}
+                Ok(entry) => {
+                    let file = known.remove(entry.path());
+                    present.push((entry.into_path(), file));
+                }
                 Err(error) => {
                     findings.push(Finding::new("private copy", "a readable folder", error.to_string(), hint));
-                    continue;
-                }
-            };
-            let subject = entry.path().strip_prefix(self.root()).unwrap_or(entry.path()).display().to_string();
-            match known.remove(entry.path()) {
-                None => findings.push(Finding::new(subject, "no such file", "a file that appeared", hint)),
-                Some(file) => {
-                    let now = read_file(entry.path(), file.size).ok().map(|now| sha256(&now.bytes));
-                    if now.as_deref() != Some(&file.sha256) {
-                        let actual = now.map_or("no readable regular file".into(), |now| format!("sha256 {now}"));
-                        findings.push(Finding::new(subject, format!("sha256 {}", file.sha256), actual, hint));
-                    }
                 }
             }
         }
+        let changed = parallel::map(&present, |(path, file)| {
+            let subject = || path.strip_prefix(self.root()).unwrap_or(path).display().to_string();
+            let Some(file) = file else {
+                return Some(Finding::new(subject(), "no such file", "a file that appeared", hint));
+            };
+            let now = read_file(path, file.size).ok().map(|now| sha256(&now.bytes));
+            (now.as_deref() != Some(&file.sha256)).then(|| {
+                let actual = now.map_or("no readable regular file".into(), |now| format!("sha256 {now}"));
+                Finding::new(subject(), format!("sha256 {}", file.sha256), actual, hint)
+            })
+        });
+        findings.extend(changed.into_iter().flatten());
         let missing = known.into_values();
         findings.extend(missing.map(|file| Finding::new(file.path.as_str(), "a file", "no such file", hint)));
         findings

@@ -6,22 +6,30 @@ own, and only a fork ever imports the SDK. No process decides anything: it says 
 that means. Every question carries a fresh nonce which only its answer repeats.
 """
 
+import gc
 import json
+import marshal
 import os
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
 
 
-class FromSource(SourceFileLoader):
-    """Compiles what it loads: bytecode lying about need not be what its source says."""
+def never_from_bytecode(roots, compiled):
+    """A path hook for the folders below these roots, where no bytecode is read; the standard library keeps its own.
 
-    def get_code(self, fullname):
-        path = self.get_filename(fullname)
-        return self.source_to_code(self.get_data(path), path)
+    `compiled` is a folder of our own where some code may lie that was compiled from these very sources, or None.
+    """
 
+    class FromSource(SourceFileLoader):
+        def get_code(self, fullname):
+            path = self.get_filename(fullname)
+            if compiled is not None:
+                try:
+                    return marshal.loads(self.get_data(compiled + path + "c"))
+                except (OSError, EOFError, ValueError, TypeError):
+                    pass
+            return self.source_to_code(self.get_data(path), path)
 
-def never_from_bytecode(roots):
-    """A path hook for the folders below these roots; the standard library keeps its own."""
     finder = FileFinder.path_hook((ExtensionFileLoader, EXTENSION_SUFFIXES), (FromSource, [".py"]))
     below = tuple(root + "/" for root in roots)
 
@@ -76,18 +84,20 @@ def serve():
             loaded=sorted(modules),
         )
 
-    def search_first(folders):
-        sys.path_hooks.insert(0, never_from_bytecode(folders))
+    def search_first(folders, compiled):
+        sys.path_hooks.insert(0, never_from_bytecode(folders, compiled))
         sys.path[:0] = folders
 
     def preload(asked):
         """Imports what the SDK builds upon, once for all forks. What is missing, the SDK's own import will tell."""
-        search_first(asked["path"])
+        search_first(asked["folders"], asked["code"])
         for name in asked["modules"]:
             try:
                 __import__(name)
             except ImportError:
                 pass
+        # What is there now stays: the forks need not copy its pages to find out.
+        gc.freeze()
         answer(asked["nonce"])
 
     def fork(asked):
@@ -112,7 +122,7 @@ def serve():
 
     def load(asked):
         """Imports the module with the SDK's folder in front, and remembers what the questions will name."""
-        search_first([asked["root"]])
+        search_first([asked["root"]], asked["code"])
         try:
             package = __import__(asked["package"])
             __import__(asked["module"])

@@ -99,10 +99,10 @@ fn interpreter(facts: &InterpreterFacts, environment: &LockedEnvironment, findin
         format!("cpython {}.{} or later", OLDEST_PYTHON.0, OLDEST_PYTHON.1),
         format!("{implementation} {version}"),
     );
-    let (major, minor) = environment.python();
+    let (major, minor) = environment.environment().python();
     let named = format!("{major}.{minor}, as pyvenv.cfg says");
-    expect("sys.version_info", python == environment.python(), named, version);
-    let asked = environment.interpreter().to_string_lossy();
+    expect("sys.version_info", python == environment.environment().python(), named, version);
+    let asked = environment.environment().interpreter().to_string_lossy();
     expect("sys.executable", facts.executable == asked, asked.clone().into_owned(), facts.executable.clone());
     let flags = "isolated, environment ignored, no user site";
     expect("sys.flags", facts.isolated, flags.into(), "other flags".into());
@@ -360,7 +360,7 @@ fn place(path: &str, environment: &LockedEnvironment, base: &str) -> (ModuleKind
     if let Some(rest) = below(environment.snapshot().root()) {
         return (ModuleKind::Snapshot, text(rest));
     }
-    if let Some(rest) = environment.site().iter().find_map(|site| below(site)) {
+    if let Some(rest) = environment.environment().site().iter().find_map(|site| below(site)) {
         return (ModuleKind::Environment, text(rest));
     }
     match below(Path::new(base)) {

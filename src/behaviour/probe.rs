@@ -4,9 +4,8 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
@@ -15,24 +14,22 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::channel::{Channel, Complaints, Fault};
-use super::sandbox::{self, Enforcement, Sandbox};
-use crate::environment::LockedEnvironment;
-use crate::fs::{FileError, private_folder};
+use super::process::Process;
+use super::sandbox::Sandbox;
+use crate::environment::Environment;
+use crate::limits::Budget;
 
 const DRIVER: &str = include_str!("driver.py");
 
 /// The descriptors on which the forks are asked and answer.
 const DESCRIPTORS: [[i32; 2]; 2] = [[3, 4], [5, 6]];
 
-/// The process and its forks, all in one process group, killed with it when this is dropped.
+/// The process and its forks, killed with it when this is dropped.
 #[derive(Debug)]
 pub(super) struct Probes {
-    child: Child,
-    sandbox: Sandbox,
+    process: Process,
     control: Channel,
     forks: Option<[Channel; 2]>,
-    /// Their home and temporary folder.
-    _private: tempfile::TempDir,
 }
 
 /// An answer without facts.
@@ -41,25 +38,12 @@ pub(super) struct Probes {
 struct Done {}
 
 impl Probes {
-    /// Starts `bin/python -I -S -B` of the environment on the driver, in a process group of its own, with an empty environment.
+    /// Starts the driver.
     ///
     /// # Errors
     /// It could not be started.
-    pub(super) fn start(environment: &LockedEnvironment, temporary: &Path) -> Result<Self, Fault> {
-        let private = private_folder(temporary)?;
-        let at = |name: &str| private.path().join(name);
-        for name in ["home", "tmp"] {
-            std::fs::create_dir(at(name)).map_err(FileError::new("create", &at(name)))?;
-        }
-        let script = at("main.py");
-        std::fs::write(&script, DRIVER).map_err(FileError::new("write", &script))?;
-        let budget = environment.snapshot().graph().budget();
+    pub(super) fn start(environment: &Environment, temporary: &Path, budget: &Budget) -> Result<Self, Fault> {
         let complaints = Complaints::default();
-
-        let mut command = Command::new(environment.interpreter());
-        command.args(["-I", "-S", "-B"]).arg(&script).env_clear();
-        command.env("HOME", at("home")).env("TMPDIR", at("tmp")).current_dir(at("tmp"));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut mappings = Vec::new();
         let mut fork = |[asked, answering]: [i32; 2]| {
             let (theirs, questions) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?;
@@ -69,32 +53,24 @@ impl Probes {
             Channel::new(questions, answers, budget, &complaints)
         };
         let forks = [fork(DESCRIPTORS[0])?, fork(DESCRIPTORS[1])?];
-        command.fd_mappings(mappings).map_err(|error| Fault::Pipe(io::Error::other(error.to_string())))?;
-
-        // A thread of its own, which the sandbox is put on and which ends once the process has inherited it.
-        let confined =
-            std::thread::scope(|scope| scope.spawn(|| (sandbox::confine(private.path()), command.spawn())).join());
-        let (mut sandbox, child) =
-            confined.map_err(|_| Fault::Pipe(io::Error::other("the thread that starts the probes panicked")))?;
-        let mut child = child.map_err(FileError::new("start", environment.interpreter()))?;
-        // Our copies of the forks' ends: as long as they are open no fork's end is seen.
-        drop(command);
+        let mut process = Process::start(environment, DRIVER, temporary, budget, |command, _| {
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.fd_mappings(mappings).map_err(|error| Fault::Pipe(io::Error::other(error.to_string())))?;
+            Ok(())
+        })?;
+        let child = process.child();
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(questions), Some(answers), Some(stderr)) = pipes else {
             return Err(Fault::Pipe(io::ErrorKind::BrokenPipe.into()));
         };
         complaints.listen(OwnedFd::from(stderr))?;
-        let seconds = budget.limits().seconds;
-        if process(&child).is_some_and(|process| sandbox::limit(process, seconds).is_ok()) {
-            sandbox.limits = Enforcement::Full;
-        }
         let control = Channel::new(OwnedFd::from(questions), OwnedFd::from(answers), budget, &complaints)?;
-        Ok(Probes { child, sandbox, control, forks: Some(forks), _private: private })
+        Ok(Probes { process, control, forks: Some(forks) })
     }
 
     /// What the kernel keeps them from doing.
     pub(super) fn sandbox(&self) -> &Sandbox {
-        &self.sandbox
+        self.process.sandbox()
     }
 
     /// The process that will fork.
@@ -112,32 +88,25 @@ impl Probes {
         self.forks.take().ok_or_else(|| Fault::Pipe(io::Error::other("forked twice")))
     }
 
-    /// Imports the modules from these folders, once for both forks; what cannot be imported is passed over.
+    /// Imports the modules from these folders, once for both forks; what cannot be imported is passed over. `code` is where some of
+    /// it may lie compiled.
     ///
     /// # Errors
     /// Any [`Fault`].
-    pub(super) fn preload(&mut self, path: &[Value], modules: &[&str], patience: Duration) -> Result<(), Fault> {
+    pub(super) fn preload(
+        &mut self,
+        folders: &[PathBuf],
+        modules: &[&str],
+        code: Option<&Path>,
+        patience: Duration,
+    ) -> Result<(), Fault> {
         let question = [
             ("about".to_owned(), Value::from("preload")),
-            ("path".to_owned(), path.into()),
+            ("folders".to_owned(), folders.iter().map(|folder| Value::from(folder.to_string_lossy())).collect()),
             ("modules".to_owned(), modules.into()),
+            ("code".to_owned(), code.map(Path::to_string_lossy).into()),
         ];
         let Done {} = self.control.ask(Map::from_iter(question), patience)?;
         Ok(())
     }
-}
-
-impl Drop for Probes {
-    fn drop(&mut self) {
-        if let Some(group) = process(&self.child) {
-            // The group is the child's own (process_group(0)) and the child has not been waited for: its id is not reused yet.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn process(child: &Child) -> Option<rustix::process::Pid> {
-    i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
 }

@@ -7,6 +7,7 @@ use super::{FileMode, PackageFile};
 use crate::check::{Check, Finding, Ledger, limited};
 use crate::fs::{EntryKind, FileContent, FileError, Folder, lossy};
 use crate::graph::VerifiedGraph;
+use crate::parallel;
 
 /// Records [`Check::PackageWorktree`].
 pub(super) fn compare(graph: &VerifiedGraph, package: &str, files: &[PackageFile], ledger: &mut Ledger) {
@@ -74,6 +75,7 @@ impl Walk<'_> {
 
     fn folder(&mut self, folder: &Folder, path: &str, depth: usize) -> Result<(), Broken> {
         self.graph.budget().check()?;
+        let mut files = Vec::new();
         for (name, kind) in folder.entries()? {
             let below = format!("{path}/{}", lossy(name.to_bytes()));
             match kind {
@@ -82,18 +84,22 @@ impl Walk<'_> {
                 EntryKind::Folder => {
                     self.folder(&folder.folder(&name)?, &below, depth + 1)?;
                 }
-                EntryKind::File => self.file(folder, &name, &below)?,
+                EntryKind::File => match self.committed.remove(below.as_str()) {
+                    Some(committed) => files.push((name, below, committed)),
+                    None => self.untracked(&below, "a file"),
+                },
                 EntryKind::Symlink | EntryKind::Special => self.not_a_file(&below, kind),
             }
+        }
+        for differences in parallel::map(&files, |(name, path, committed)| self.file(folder, name, path, committed)) {
+            self.findings.extend(differences?);
         }
         Ok(())
     }
 
-    fn file(&mut self, folder: &Folder, name: &CStr, path: &str) -> Result<(), Broken> {
-        let Some(committed) = self.committed.remove(path) else {
-            self.untracked(path, "a file");
-            return Ok(());
-        };
+    fn file(&self, folder: &Folder, name: &CStr, path: &str, committed: &PackageFile) -> Result<Vec<Finding>, Broken> {
+        self.graph.budget().check()?;
+        let mut findings = Vec::new();
         let on_disk = folder.file(name, committed.content.len() as u64)?;
         if on_disk.exceeds || on_disk.bytes != *committed.content {
             // Read on, within the bound, so that the cause can be told.
@@ -105,16 +111,16 @@ impl Walk<'_> {
                 cause(&committed.content, &on_disk),
                 self.restore(path),
             );
-            self.findings.push(finding);
+            findings.push(finding);
         }
         let mode = if on_disk.executable { FileMode::Executable } else { FileMode::Regular };
         if mode != committed.mode {
             let (expected, actual) = (committed.mode.as_str(), mode.as_str());
             let sign = if committed.mode == FileMode::Executable { '+' } else { '-' };
             let hint = format!("chmod u{sign}x {path}");
-            self.findings.push(Finding::new(path, format!("mode {expected}"), format!("mode {actual}"), hint));
+            findings.push(Finding::new(path, format!("mode {expected}"), format!("mode {actual}"), hint));
         }
-        Ok(())
+        Ok(findings)
     }
 
     fn not_a_file(&mut self, path: &str, kind: EntryKind) {
