@@ -17,6 +17,7 @@ mod contract;
 mod graph;
 mod hostile;
 mod network;
+mod processes;
 mod readme;
 #[cfg(not(feature = "offline"))]
 mod real;
