@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gix::bstr::ByteSlice;
 
-use super::files::{self, FileError};
+use super::files::{self, GitFileError};
 use super::strict::config;
 
 /// The longest `.git` file, `commondir` or other one-line file.
@@ -32,7 +32,7 @@ pub(super) enum Unsuitable {
     #[error("{0}")]
     Format(String),
     #[error("{} {}", .0.path().display(), .0.reason())]
-    File(#[from] FileError),
+    File(#[from] GitFileError),
 }
 
 impl GitDir {
@@ -45,26 +45,26 @@ impl GitDir {
                 let bare = root.join("HEAD").is_file() && root.join("objects").is_dir();
                 return Err(if bare { Unsuitable::Bare } else { Unsuitable::Absent });
             }
-            Err(error) => return Err(FileError::io("stat", &dot_git, error).into()),
+            Err(error) => return Err(GitFileError::io("stat", &dot_git, error).into()),
         };
         let git = if metadata.is_dir() {
             dot_git
         } else {
             let bytes = files::read(&dot_git, files::Links::Follow, LINE_BYTES)?;
             let target =
-                gitfile(&bytes).ok_or_else(|| FileError::malformed(&dot_git, "is not one line `gitdir: <path>`"))?;
+                gitfile(&bytes).ok_or_else(|| GitFileError::malformed(&dot_git, "is not one line `gitdir: <path>`"))?;
             root.join(path(target))
         };
         let common_file = git.join("commondir");
         let common = match files::read_if_present(&common_file, LINE_BYTES)? {
             None => git.clone(),
             Some(bytes) => {
-                let target = line(&bytes).ok_or_else(|| FileError::malformed(&common_file, "is not one path"))?;
+                let target = line(&bytes).ok_or_else(|| GitFileError::malformed(&common_file, "is not one path"))?;
                 git.join(path(target))
             }
         };
         if !common.join("objects").is_dir() {
-            return Err(FileError::malformed(&common, "holds no `objects` folder").into());
+            return Err(GitFileError::malformed(&common, "holds no `objects` folder").into());
         }
         Ok(GitDir { git, common })
     }

@@ -13,6 +13,7 @@ use super::meter::Meter;
 use super::store::Store;
 use super::table::raw;
 use crate::limits::Budget;
+use crate::parallel;
 
 /// Something wrong with an object that is reachable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,7 +233,7 @@ impl Walk<'_> {
             }
             Ok(part)
         };
-        for part in super::threads(objects.len() / FEW, job) {
+        for part in parallel::run(objects.len() / FEW, job) {
             self.links.add(part?);
         }
         Ok(())

@@ -130,6 +130,27 @@ fn alternates_that_loop_or_lead_nowhere() {
     case.judge().refuses(Check::GitObjects, ".git/objects/info/alternates", "line 1: is no path", "clone");
 }
 
+/// `count` empty folders of objects, named as alternates.
+fn lend_empty(case: &super::Case, count: usize) {
+    let folders = (0..count).map(|number| case.repo.root().join(format!("../lent{number}")));
+    let lines = folders.map(|folder| {
+        std::fs::create_dir_all(&folder).unwrap();
+        format!("{}\n", folder.display())
+    });
+    let lines: String = lines.collect();
+    case.repo.put(&case.repo.dot_git("objects/info/alternates"), lines);
+}
+
+#[test]
+fn more_object_folders_than_are_read_is_no_verdict() {
+    let case = case();
+    lend_empty(&case, 63);
+    case.judge().passes();
+    lend_empty(&case, 64);
+    let actual = "more than 64 folders of objects, the most this gate reads";
+    case.judge().cannot_tell(Check::GitObjects, "the object graph", actual, "git repack -ad");
+}
+
 #[test]
 fn alternates_that_are_a_fifo() {
     let case = case();
