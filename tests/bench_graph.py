@@ -41,14 +41,23 @@ def git(root: Path, *arguments: str, **options) -> subprocess.CompletedProcess:
 
 
 def history(objects: int) -> Iterator[bytes]:
-    """A stream for fast-import: four objects a commit, one of eight modules rewritten in part each time."""
+    """A stream for fast-import: four objects a commit, and each time a line of one of eight modules is another.
+
+    Fifty commits in a row are about the same module: fast-import looks for a blob's base only in the blob before.
+    """
     chance = random.Random(objects)
-    modules = [[f"value_{line} = {chance.getrandbits(64):#x}\n" for line in range(72)] for _ in range(8)]
+    words = "self client token page schema value path item result query count status name model field".split()
+
+    def line() -> str:
+        one, two, three = chance.choices(words, k=3)
+        return f"    {one}_{two} = {three}({one}, {two}={chance.randrange(1_000_000)})\n"
+
+    modules = [[line() for _ in range(150)] for _ in range(8)]
     package = {"__init__.py": '__version__ = "1.2.3"\n', "plugin_bridge.py": "BRIDGE = 1\n"}
     for number in range(objects // 4):
-        module = modules[number % 8]
-        module[chance.randrange(72)] = f"value_{number} = {chance.getrandbits(256):#x}\n"
-        files = {f"src/module_{number % 8}.py": "".join(module)}
+        module = modules[number // 50 % 8]
+        module[chance.randrange(150)] = line()
+        files = {f"src/module_{number // 50 % 8}.py": "".join(module)}
         if number == 0:
             files |= {f"netbox_sdk/{name}": text for name, text in package.items()}
         who = f"A U Thor <author@example.com> {1_700_000_000 + number} +0000"

@@ -14,6 +14,7 @@ mod activation;
 mod ci;
 mod cli;
 mod contract;
+mod corpus;
 mod graph;
 mod hostile;
 mod network;

@@ -94,34 +94,37 @@ impl Format {
         let mut version = Some(0);
         let mut unreadable = None;
         let mut unknown = None;
-        config::variables(bytes, |config::Variable { section, key, value, .. }| match &*full_name(section, key) {
-            "core.repositoryformatversion" => {
-                version = value.and_then(|value| value.to_str().ok()?.parse::<u64>().ok())
-            }
-            "core.bare" => format.bare = value.is_none_or(is_true),
-            "extensions.partialclone" => format.promisor = true,
-            // What git ignores, or what changes nothing this gate reads.
-            "extensions.noop"
-            | "extensions.noop-v1"
-            | "extensions.preciousobjects"
-            | "extensions.worktreeconfig"
-            | "extensions.relativeworktrees" => {}
-            "extensions.objectformat" if value == Some(b"sha1") => {}
-            "extensions.refstorage" if value == Some(b"files") => {}
-            "extensions.objectformat" | "extensions.refstorage" | "extensions.compatobjectformat" => {
-                let value = value.unwrap_or_default().as_bstr().to_string();
-                unreadable = Some(format!("a repository whose {} is {value:?}", full_name(section, key)));
-            }
-            other if other.starts_with("extensions.") => unknown = Some(format!("a repository with {other:?}")),
-            other if other.starts_with("remote.") && other.ends_with(".promisor") => {
-                format.promisor |= value.is_none_or(is_true);
-            }
-            _ => {}
-        });
+        let parsed =
+            config::variables(bytes, |config::Variable { section, key, value, .. }| match &*full_name(section, key) {
+                "core.repositoryformatversion" => {
+                    version = value.and_then(|value| value.to_str().ok()?.parse::<u64>().ok())
+                }
+                "core.bare" => format.bare = value.is_none_or(is_true),
+                "extensions.partialclone" => format.promisor = true,
+                // What git ignores, or what changes nothing this gate reads.
+                "extensions.noop"
+                | "extensions.noop-v1"
+                | "extensions.preciousobjects"
+                | "extensions.worktreeconfig"
+                | "extensions.relativeworktrees" => {}
+                "extensions.objectformat" if value == Some(b"sha1") => {}
+                "extensions.refstorage" if value == Some(b"files") => {}
+                "extensions.objectformat" | "extensions.refstorage" | "extensions.compatobjectformat" => {
+                    let value = value.unwrap_or_default().as_bstr().to_string();
+                    unreadable = Some(format!("a repository whose {} is {value:?}", full_name(section, key)));
+                }
+                other if other.starts_with("extensions.") => unknown = Some(format!("a repository with {other:?}")),
+                other if other.starts_with("remote.") && other.ends_with(".promisor") => {
+                    format.promisor |= value.is_none_or(is_true);
+                }
+                _ => {}
+            });
         match (unreadable, unknown, version) {
             (Some(what), ..) => Err(what),
             // Git too ignores extensions it does not know in a repository of version 0.
             (None, Some(what), Some(1)) => Err(what),
+            // What is behind the place where git gives up could be anything.
+            (None, _, Some(0 | 1)) if !parsed => Err("a repository whose settings cannot be parsed".to_owned()),
             (None, _, Some(0 | 1)) => Ok(format),
             (None, _, Some(version)) => Err(format!("a repository of format version {version}")),
             (None, _, None) => Err("a repository whose format version is not a number".to_owned()),
@@ -185,7 +188,8 @@ mod tests {
             Ok(partial)
         );
         assert_eq!(Format::parse(b"[core]\nbare\n"), Ok(Format { bare: true, ..Format::default() }));
-        let wrong: [(&[u8], &str); 6] = [
+        let wrong: [(&[u8], &str); 7] = [
+            (b"[core]\nbare = false\n[core\n", "a repository whose settings cannot be parsed"),
             (b"[core]\nrepositoryformatversion=2\n", "a repository of format version 2"),
             (b"[core]\nrepositoryformatversion=x\n", "a repository whose format version is not a number"),
             (b"[core]\nrepositoryformatversion=1\n[extensions]\nnew=1\n", "a repository with \"extensions.new\""),

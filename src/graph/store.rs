@@ -14,7 +14,7 @@ use super::table::{Raw, Table};
 use crate::limits::Budget;
 
 /// Alternates of alternates, as deep as git goes.
-const DEPTH: usize = 5;
+const DEPTH: usize = 6;
 /// Folders of objects, the repository's own included.
 const FOLDERS: usize = 64;
 /// Packs in all folders.

@@ -102,7 +102,7 @@ fn lend(repo: &Repo, depth: usize) {
 
 #[test]
 fn alternates_as_deep_as_git_goes() {
-    for (depth, sound) in [(1, true), (5, true), (6, false)] {
+    for (depth, sound) in [(1, true), (6, true), (7, false)] {
         for case in [case(), packed_case()] {
             lend(&case.repo, depth);
             if sound {
