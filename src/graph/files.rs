@@ -125,6 +125,17 @@ pub(super) fn read(path: &Path, links: Links, limit: u64) -> Result<Vec<u8>, Git
 /// [`read`] into a buffer that is cleared first.
 pub(super) fn read_into(path: &Path, links: Links, limit: u64, bytes: &mut Vec<u8>) -> Result<(), GitFileError> {
     let (file, size) = open(path, links)?;
+    read_open(file, size, path, limit, bytes)
+}
+
+/// The same of a file that is open already, with its size.
+pub(super) fn read_open(
+    file: File,
+    size: u64,
+    path: &Path,
+    limit: u64,
+    bytes: &mut Vec<u8>,
+) -> Result<(), GitFileError> {
     let too_large = |bytes| GitFileError::TooLarge { path: path.to_owned(), bytes, limit };
     if size > limit {
         return Err(too_large(size));
