@@ -12,10 +12,7 @@ mod surroundings;
 use std::collections::BTreeSet;
 
 use paired_sdk_gate::check::Status;
-use paired_sdk_gate::contract::Contract;
-use paired_sdk_gate::limits::{Budget, Limits};
 use paired_sdk_gate::parallel;
-use paired_sdk_gate::pipeline::{self, Request};
 use paired_sdk_gate::report::Verdict;
 
 use checkout::{Base, Checkout};

@@ -23,6 +23,7 @@ mod readme;
 #[cfg(not(feature = "offline"))]
 mod real;
 mod refusals;
+mod snapshot;
 mod strict;
 mod support;
 mod worktree;

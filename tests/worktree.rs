@@ -5,11 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use paired_sdk_gate::check::{Check, Finding};
-use paired_sdk_gate::contract::Contract;
-use paired_sdk_gate::limits::{Budget, Limits};
-use paired_sdk_gate::pipeline::{self, Request};
 
 use crate::support::git::{Repo, git_command};
+use crate::support::half;
 
 const BRIDGE: &str = "netbox_sdk/plugin_bridge.py";
 
@@ -41,18 +39,8 @@ impl Checkout {
 
     /// Whether the package was copied, and what differs.
     fn compare(&self) -> (bool, Vec<Finding>) {
-        let request = Request {
-            sdk_root: self.repo.root(),
-            commit: self.repo.git(&["rev-parse", "HEAD"]).parse().unwrap(),
-            version: None,
-            contract: Contract::bridge_v1(),
-            allow_shallow: false,
-            seed: 0,
-            require_sandbox: false,
-            temporary: self.dir.path().to_owned(),
-            budget: Budget::start(Limits::default(), std::sync::Arc::default()),
-        };
-        let (run, copy) = pipeline::snapshot(&request, self.dir.path(), &|_| ());
+        let commit = self.repo.git(&["rev-parse", "HEAD"]);
+        let (run, copy) = half::snapshot(self.repo.root(), &commit, self.dir.path());
         let entry = run.ledger.entries().iter().find(|entry| entry.check == Check::PackageWorktree).unwrap();
         (copy.is_some(), entry.findings.clone())
     }

@@ -8,10 +8,10 @@ use gix::objs::Kind;
 use paired_sdk_gate::check::{Check, Status};
 use paired_sdk_gate::report::Verdict;
 
-use super::{Budget, Contract, Limits, Request, pipeline};
 use crate::strict::cases;
 use crate::support::gate::{Outcome, findings, gate, with_status};
 use crate::support::git::{Repo, deflate};
+use crate::support::half;
 
 /// What a checkout begins as.
 pub enum Base {
@@ -98,18 +98,7 @@ impl Checkout {
         if !self.variables.is_empty() {
             return self.verdict_of_the_program();
         }
-        let request = Request {
-            sdk_root: self.root(),
-            commit: self.commit.parse().unwrap(),
-            version: None,
-            contract: Contract::bridge_v1(),
-            allow_shallow: false,
-            seed: 0,
-            require_sandbox: false,
-            temporary: self.dir.path().to_owned(),
-            budget: Budget::start(Limits::default(), std::sync::Arc::default()),
-        };
-        let (run, copy) = pipeline::snapshot(&request, self.dir.path(), &|_| ());
+        let (run, copy) = half::snapshot(self.root(), &self.commit, self.dir.path());
         let verdict = if copy.is_some() { Verdict::Copied } else { Verdict::without_proof(&run.ledger) };
         let told = run.ledger.entries().iter().filter(|entry| !entry.findings.is_empty()).map(|entry| {
             let texts = entry.findings.iter().map(|finding| format!("{}: {}", finding.subject, finding.actual));
