@@ -9,6 +9,12 @@ use crate::support::git::{PackKind, RawPack, Repo, deflate, id_of};
 const OBJECTS: &str = "git.objects";
 const BLOB: &str = "HEAD:pyproject.toml";
 
+/// What stands in for a file, and what makes it.
+type Instead = (&'static str, fn(&Path));
+
+/// What is done to which file of a pack, and what is said of it.
+type Damage = (&'static str, &'static str, fn(&mut Vec<u8>), &'static str);
+
 pub fn cases() -> Vec<Case> {
     [loose(), absent(), packs(), alternates(), caches()].into_iter().flatten().collect()
 }
@@ -39,7 +45,7 @@ fn loose() -> Vec<Case> {
         // A preset dictionary (RFC 1950, FDICT) that nobody has.
         blob_file("a preset dictionary", vec![0x78, 0xbb, 1, 2, 3, 4, 3, 0], "its zlib stream is damaged"),
     ];
-    let instead: [(&str, fn(&Path)); 5] = [
+    let instead: [Instead; 5] = [
         ("a folder", |path| std::fs::create_dir(path).unwrap()),
         ("a fifo", crate::graph::fifo),
         ("a socket", |path| drop(std::os::unix::net::UnixListener::bind(path).unwrap())),
@@ -125,7 +131,7 @@ fn edited(extension: &'static str, change: fn(&mut Vec<u8>)) -> impl Fn(&mut Che
 }
 
 fn packs() -> Vec<Case> {
-    let damage: [(&str, &'static str, fn(&mut Vec<u8>), &str); 9] = [
+    let damage: [Damage; 9] = [
         ("another trailer", "pack", |bytes| *bytes.last_mut().unwrap() ^= 1, "ends in another checksum"),
         ("bytes behind the trailer", "pack", |bytes| bytes.push(0), "ends in another checksum"),
         ("cut off", "pack", |bytes| bytes.truncate(bytes.len() - 30), "ends in another checksum"),
