@@ -14,15 +14,19 @@ mod activation;
 mod ci;
 mod cli;
 mod contract;
+mod corpus;
 mod graph;
 mod hostile;
 mod network;
+mod processes;
 mod readme;
 #[cfg(not(feature = "offline"))]
 mod real;
 mod refusals;
+mod snapshot;
 mod strict;
 mod support;
+mod worktree;
 
 /// The files are found on disk and must be reached from here through `mod` lines, or the compiler never sees them.
 #[test]
