@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use super::number::Number;
+
 /// How deep arrays and objects may nest.
 pub const MAX_DEPTH: usize = 128;
 
@@ -46,6 +48,37 @@ impl Json {
         let value = reader.value(0)?;
         reader.space();
         if reader.offset == text.len() { Ok(value) } else { Err(reader.error("the end of the text")) }
+    }
+}
+
+/// As the value it is. A number that neither 64 bits nor a double hold exactly becomes a string.
+impl serde::Serialize for Json {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Json::Null => serializer.serialize_unit(),
+            Json::Bool(value) => serializer.serialize_bool(*value),
+            Json::String(text) => serializer.serialize_str(text),
+            Json::Array(items) => serializer.collect_seq(items),
+            Json::Object(members) => serializer.collect_map(members.iter().map(|(name, value)| (name, value))),
+            Json::Number(token) => match (token.parse::<u64>(), token.parse::<i64>(), token.parse::<f64>()) {
+                (Ok(value), ..) => serializer.serialize_u64(value),
+                (_, Ok(value), _) if value != 0 => serializer.serialize_i64(value),
+                (.., Ok(value)) if value.is_finite() && Number::parse(token) == Number::parse(&value.to_string()) => {
+                    serializer.serialize_f64(value)
+                }
+                _ => serializer.serialize_str(token),
+            },
+        }
+    }
+}
+
+impl schemars::JsonSchema for Json {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "AnyValue".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        true.into()
     }
 }
 
@@ -333,6 +366,13 @@ mod tests {
         let lines = "{\n  \"a\": [\n    1.0,\n    {}\n  ],\n  \"b\": [],\n  \"c\": {\n    \"d\": null\n  }\n}";
         assert_eq!(format!("{value:#}"), lines);
         assert_eq!(Json::parse(lines).unwrap(), value);
+    }
+
+    #[test]
+    fn serialized_it_is_the_value_it_is() {
+        let text = r#"[null,true,"a",18446744073709551615,-9223372036854775808,-0,1.5,7.0,1e400,0.1000000000000000000001,NaN,{"b":[],"a":{}}]"#;
+        let expected = r#"[null,true,"a",18446744073709551615,-9223372036854775808,-0.0,1.5,7.0,"1e400","0.1000000000000000000001","NaN",{"b":[],"a":{}}]"#;
+        assert_eq!(serde_json::to_string(&Json::parse(text).unwrap()).unwrap(), expected);
     }
 
     #[test]

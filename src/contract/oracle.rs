@@ -66,6 +66,18 @@ impl Oracle {
         &self.manifest
     }
 
+    /// Judges bytes, which have to be UTF-8.
+    pub fn judge_bytes(&self, question: &Question, bytes: &[u8]) -> Judgement {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.judge(question, text),
+            Err(error) => {
+                let mut reasons = Reasons::default();
+                reasons.add("json", "UTF-8", format!("another byte at {}", error.valid_up_to()));
+                Judgement::of(reasons)
+            }
+        }
+    }
+
     /// Judges a text that is put to one of the SDK's functions.
     ///
     /// Whether a `schedule_at` lies in the future is the server's to decide, not the contract's.

@@ -11,7 +11,7 @@ pub const MOST_REASONS: usize = 100;
 const SHOWN: usize = 60;
 
 /// One thing that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Reason {
     /// The place: a JSON pointer (RFC 6901), empty for the whole input.
     pub pointer: String,

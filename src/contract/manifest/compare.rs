@@ -7,7 +7,7 @@ use super::super::json::{Json, Lookup};
 use super::super::reason::{Step, pointer, shown};
 
 /// One place where two manifests differ.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Difference {
     /// The place: a JSON pointer.
     pub pointer: String,

@@ -113,7 +113,10 @@ fn a_schema_outside_the_subset_is_refused_with_the_place() {
         (r#"{"maxLength":-1}"#, "/maxLength: expected an integer of at least 0, found -1 (schema)"),
         (r#"{"maxLength":1.5}"#, "/maxLength: expected an integer of at least 0, found 1.5 (schema)"),
         (r#"{"minimum":"1"}"#, "/minimum: expected a number, found \"1\" (schema)"),
-        (r#"{"multipleOf":0}"#, "/multipleOf: expected a number above 0 of at most 19 significant digits, found 0 (schema)"),
+        (
+            r#"{"multipleOf":0}"#,
+            "/multipleOf: expected a number above 0 of at most 19 significant digits, found 0 (schema)",
+        ),
         (r#"{"required":["a","a"]}"#, "/required: expected an array of different names, found an array of 2 (schema)"),
         (r#"{"deprecated":1}"#, "/deprecated: expected true or false, found 1 (schema)"),
         (r#"{"title":1}"#, "/title: expected a string, found 1 (schema)"),
