@@ -160,14 +160,14 @@ fn days_in(year: i64, month: i64) -> i64 {
 }
 
 /// Days from 0001-01-01 to a date.
-fn days_before(year: i64, month: i64, day: i64) -> i64 {
+pub(super) fn days_before(year: i64, month: i64, day: i64) -> i64 {
     let years = year - 1;
     let whole = years * 365 + years / 4 - years / 100 + years / 400;
     whole + (1..month).map(|earlier| days_in(year, earlier)).sum::<i64>() + day - 1
 }
 
 /// The date so many days after 0001-01-01.
-fn date(days: i64) -> (i64, i64, i64) {
+pub(super) fn date(days: i64) -> (i64, i64, i64) {
     // No year is longer than 366 days, so this is never too late; and at most a few years early.
     let mut year = days / 366 + 1;
     while days_before(year + 1, 1, 1) <= days {
