@@ -21,6 +21,7 @@ mod readme;
 #[cfg(not(feature = "offline"))]
 mod real;
 mod refusals;
+mod specification;
 mod strict;
 mod support;
 mod validate;
