@@ -220,12 +220,12 @@ fn the_demo_sdk_honours_every_vector() {
     assert_eq!(failures(root.path()), [""; 0]);
 }
 
-/// The demo SDK keeps the letter of the contract, so it differs only where its input was read by Python's parser.
+/// Where it differs, one of the readings of the released SDKs is its own too: it is asked what Python's parser left.
 #[test]
 fn the_demo_sdk_honours_fresh_vectors() {
     let root = tempfile::tempdir().unwrap();
     write_demo(root.path(), |_, text| text.to_owned());
-    let vectors: Vec<_> = (0..5).flat_map(|seed| generate(seed, 2_000)).collect();
+    let vectors: Vec<_> = (0..2).flat_map(|seed| generate(seed, 2_000)).collect();
     let questions: Vec<_> = vectors
         .iter()
         .enumerate()

@@ -155,18 +155,18 @@ pub fn released(question: &Question, text: &str) -> Verdict {
     read_with(&all, question, text).0
 }
 
-/// The advisories that a difference about this input falls under: those that explain it alone, or else all that it takes
-/// together. Empty where the contract and the released SDKs agree, so that a difference there is a new one.
+/// The advisories that a difference about this input falls under: each that explains it alone, or else all that it takes
+/// together. Empty where no reading leads to another verdict, so that a difference there is a new one.
 pub fn advisories(question: &Question, text: &str) -> Vec<&'static Advisory> {
     let demanded = Oracle::bridge_v1().judge(question, text).verdict();
+    let differs = |advisories: &[&'static Advisory]| read_with(advisories, question, text).0 != demanded;
+    let alone: Vec<_> = ADVISORIES.iter().filter(|advisory| differs(&[advisory])).collect();
+    if !alone.is_empty() {
+        return alone;
+    }
     let all: Vec<_> = ADVISORIES.iter().collect();
     let (verdict, involved) = read_with(&all, question, text);
-    if verdict == demanded {
-        return Vec::new();
-    }
-    let alone = |advisory: &&'static Advisory| read_with(&[*advisory], question, text).0 != demanded;
-    let sufficient: Vec<_> = involved.iter().copied().filter(alone).collect();
-    if sufficient.is_empty() { involved } else { sufficient }
+    if verdict == demanded { Vec::new() } else { involved }
 }
 
 /// The verdict after these readings, and which of them changed something.

@@ -42,12 +42,15 @@ fn the_latest_release_answers_fresh_vectors_as_the_contract_and_its_advisories_s
             (Verdict::Reject, _) => contract.payload_rejection,
         };
         let said = &answers[&vector.id];
-        let explanations = advisories(&vector.question, &vector.input);
-        for advisory in &explanations {
-            *found.entry(advisory.id).or_default() += 1;
+        let model = released(&vector.question, &vector.input);
+        if model != vector.expected {
+            let explanations = advisories(&vector.question, &vector.input);
+            assert!(!explanations.is_empty(), "{}", vector.input);
+            for advisory in explanations {
+                *found.entry(advisory.id).or_default() += 1;
+            }
         }
-        assert_eq!(explanations.is_empty(), released(&vector.question, &vector.input) == vector.expected);
-        if said != word(released(&vector.question, &vector.input)) {
+        if said != word(model) {
             unexplained.push(format!("{}: {said} {}", vector.id, vector.input));
         }
     }
