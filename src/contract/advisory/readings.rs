@@ -24,6 +24,7 @@ pub(super) use tool;
 
 /// Arguments of 10,001 values: the object, two arrays, one stage and the ids.
 pub(super) const MANY_IDS: &str = {
+    #[allow(clippy::large_const_arrays, reason = "it is read once, by the compiler")]
     const BYTES: [u8; MANY_IDS_LENGTH] = many_ids();
     match std::str::from_utf8(&BYTES) {
         Ok(text) => text,
@@ -69,12 +70,13 @@ fn refused(refused: bool) -> Reading {
 
 /// Changes every node from the inside out; whether any of them changed.
 fn every(value: &mut Json, change: &mut impl FnMut(&mut Json) -> bool) -> bool {
-    let below = match value {
-        Json::Array(items) => items.iter_mut().fold(false, |any, item| every(item, change) || any),
-        Json::Object(members) => members.iter_mut().fold(false, |any, (_, item)| every(item, change) || any),
-        _ => false,
-    };
-    change(value) || below
+    let mut any = false;
+    match value {
+        Json::Array(items) => items.iter_mut().for_each(|item| any |= every(item, change)),
+        Json::Object(members) => members.iter_mut().for_each(|(_, item)| any |= every(item, change)),
+        _ => {}
+    }
+    change(value) || any
 }
 
 pub(super) fn last_member_counts(_: &Question, value: &mut Json) -> Reading {
@@ -286,7 +288,7 @@ fn fits_a_query(schema: &mut Json) -> bool {
         return true;
     }
     let array = types.iter().any(|name| name == "array") && types.iter().all(|name| name == "array" || name == "null");
-    let items = member(schema, "items").map(|items| declared(items)).unwrap_or_default();
+    let items = member(schema, "items").map(declared).unwrap_or_default();
     array && !items.is_empty() && items.iter().all(|name| SCALARS.contains(&name.as_str()))
 }
 
