@@ -24,8 +24,10 @@ mod readme;
 mod real;
 mod refusals;
 mod snapshot;
+mod specification;
 mod strict;
 mod support;
+mod validate;
 mod worktree;
 
 /// The files are found on disk and must be reached from here through `mod` lines, or the compiler never sees them.
