@@ -10,18 +10,22 @@ mod judge;
 mod probe;
 mod process;
 mod sandbox;
+mod series;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::check::{Check, Finding, Halt, Ledger, Stage};
-use crate::contract::{Contract, Question, Vector, Verdict};
+use crate::check::{Check, Finding, Halt, Ledger, Stage, limited};
+use crate::contract::advisory::{Advisory, advisories};
+use crate::contract::json::Json;
+use crate::contract::manifest::{Difference, differences};
+use crate::contract::shrink::shrink;
+use crate::contract::{Contract, Oracle, Question, Reason, Vector, Verdict};
 use crate::environment::{Environment, LockedEnvironment};
 use crate::limits::Budget;
 
@@ -29,6 +33,10 @@ use channel::{Channel, Fault};
 pub use compiler::Compiler;
 use probe::Probes;
 pub use sandbox::{Enforcement, Sandbox};
+use series::Series;
+
+/// How many fresh vectors are asked unless another number is wanted: what two probes answer in about a third of a second.
+pub const GENERATED: usize = 3000;
 
 /// How long a probe may take to start and to import the SDK.
 const IMPORT_PATIENCE: Duration = Duration::from_secs(120);
@@ -117,8 +125,19 @@ pub struct Evidence {
     pub version: Option<String>,
     /// The loaded modules of both probes, sorted by name.
     pub loaded: Vec<LoadedModule>,
-    /// One entry per vector, in the contract's order.
+    /// One entry per published vector, in the contract's order, then the fresh ones that were answered otherwise than demanded.
     pub observations: Vec<Observation>,
+    /// Known differences that fresh vectors showed, with how many did.
+    pub advisories: BTreeMap<&'static str, Known>,
+}
+
+/// A known difference that was seen.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Which.
+    pub advisory: &'static Advisory,
+    /// How many vectors showed it.
+    pub vectors: usize,
 }
 
 /// The SDK answered every required vector right, twice, and everything about the way it ran was in order.
@@ -174,10 +193,16 @@ pub fn compile(environment: &LockedEnvironment, contract: &Contract, temporary: 
 pub struct Terms<'a> {
     /// Whose vectors.
     pub contract: &'a Contract,
-    /// Fixes the two orders of the vectors.
+    /// Fixes the fresh vectors and the two orders.
     pub seed: u64,
     /// Refuses a probe that the kernel confines less than in full.
     pub require_sandbox: bool,
+    /// The text of the manifest that the SDK is given.
+    pub manifest: &'a str,
+    /// How many fresh vectors.
+    pub generated: usize,
+    /// Counts known differences as wrong, too.
+    pub deny_advisories: bool,
 }
 
 /// Runs two probes and judges their transcripts.
@@ -192,34 +217,41 @@ pub fn verify(
     evidence: &mut Evidence,
     ledger: &mut Ledger,
 ) -> Result<BehaviourReport, Halt> {
-    let Terms { contract, seed, require_sandbox } = terms;
     if !Arc::ptr_eq(&standby.environment, environment.environment()) {
         let actual = "a process of another environment";
         let finding = Finding::new("bin/python", "this environment's", actual, "report this as a bug");
         return Err(ledger.give_up(Check::ProbeIsolated, finding));
     }
-    let vectors = contract.vectors().map_err(|error| {
+    let vectors = terms.contract.vectors().map_err(|error| {
         let finding = Finding::new("vectors", "the published vectors", error.to_string(), "use a released gate");
         ledger.give_up(Check::VectorsSchema, finding)
     })?;
-    let orders = orders(vectors.len(), seed);
-    let interview = Questions { environment: &environment, compiler, contract, vectors }.interview(&orders, standby);
-    judge::judge(&interview, &environment, contract, vectors, require_sandbox, evidence, ledger);
+    manifest(terms, ledger)?;
+    let series = Series::new(vectors, terms.generated, terms.seed);
+    let interview = Questions { environment: &environment, compiler, terms, series: &series }.interview(standby);
+    judge::judge(&interview, &environment, terms, &series, evidence, ledger);
     ledger.close(Stage::Behaviour)?;
     Ok(BehaviourReport { environment })
 }
 
-/// Two different orders of `count` vectors.
-fn orders(count: usize, seed: u64) -> [Vec<usize>; 2] {
-    let mut rng = rand::rngs::StdRng::seed_from_u64(seed);
-    let mut first: Vec<usize> = (0..count).collect();
-    first.shuffle(&mut rng);
-    let mut second = first.clone();
-    second.shuffle(&mut rng);
-    if second == first {
-        second.reverse();
-    }
-    [first, second]
+/// The vectors certify the published manifest and no other: a manifest under test may differ from it in prose alone.
+fn manifest(terms: Terms<'_>, ledger: &mut Ledger) -> Result<(), Halt> {
+    let hint = "compare it yourself: `paired-sdk-gate manifest --check FILE`; certify with the manifest the contract publishes";
+    let finding = |place: &str, expected, found| Finding::new(format!("manifest {place}"), expected, found, hint);
+    let findings = match (Json::parse(terms.contract.manifest()), Json::parse(terms.manifest)) {
+        (_, Err(error)) => vec![finding("", "a JSON document".into(), error.to_string())],
+        (Err(error), _) => vec![finding("", "the embedded manifest".into(), error.to_string())],
+        (Ok(published), Ok(given)) => {
+            let differences = differences(&published, &given).into_iter();
+            let reasons = Oracle::bridge_v1().judge(&Question::Manifest, terms.manifest).reasons;
+            let of_reason = |reason: Reason| finding(&reason.pointer, reason.expected, reason.found);
+            let of_difference = |it: Difference| finding(&it.pointer, it.expected, it.found);
+            differences.map(of_difference).chain(reasons.into_iter().map(of_reason)).collect()
+        }
+    };
+    let differs = !findings.is_empty();
+    ledger.record(Check::ContractManifest, limited(findings));
+    if differs { ledger.close(Stage::Behaviour) } else { Ok(()) }
 }
 
 /// The probe's description of its interpreter, before anything foreign is imported.
@@ -299,6 +331,10 @@ struct Transcript {
     import: Option<Import>,
     /// By vector; `None` where no answer came.
     answers: Vec<Option<Answer>>,
+    /// The vector asked last.
+    last: Option<usize>,
+    /// The smallest inputs like some fresh ones that were answered wrong, by vector.
+    smallest: BTreeMap<usize, String>,
     end: Option<EndFacts>,
     fault: Option<Fault>,
 }
@@ -317,23 +353,23 @@ struct Interview {
 struct Questions<'a> {
     environment: &'a LockedEnvironment,
     compiler: &'a Compiler,
-    contract: &'a Contract,
-    vectors: &'a [Vector],
+    terms: Terms<'a>,
+    series: &'a Series,
 }
 
 impl Questions<'_> {
-    fn interview(&self, orders: &[Vec<usize>; 2], standby: Standby) -> Interview {
+    fn interview(&self, standby: Standby) -> Interview {
         let Standby { sandbox, interpreter, probes, .. } = standby;
         let mut interview = Interview { sandbox, interpreter, ..Interview::default() };
-        interview.fault = probes.and_then(|probes| self.conduct(orders, probes, &mut interview)).err();
+        interview.fault = probes.and_then(|probes| self.conduct(probes, &mut interview)).err();
         interview
     }
 
-    fn conduct(&self, orders: &[Vec<usize>; 2], mut probes: Probes, interview: &mut Interview) -> Result<(), Fault> {
+    fn conduct(&self, mut probes: Probes, interview: &mut Interview) -> Result<(), Fault> {
         let [first, second] = probes.fork(IMPORT_PATIENCE)?;
         interview.transcripts = std::thread::scope(|scope| {
-            let second = scope.spawn(|| self.transcript(second, &orders[1]));
-            let first = self.transcript(first, &orders[0]);
+            let second = scope.spawn(|| self.transcript(second, self.series.order(1)));
+            let first = self.transcript(first, self.series.order(0));
             // A panic in the other thread leaves an empty transcript, which is refused like any other.
             [first, second.join().unwrap_or_default()]
         });
@@ -341,19 +377,20 @@ impl Questions<'_> {
     }
 
     fn transcript(&self, mut probe: Channel, order: &[usize]) -> Transcript {
-        let mut transcript = Transcript { answers: vec![None; self.vectors.len()], ..Transcript::default() };
+        let mut transcript = Transcript { answers: vec![None; self.series.vectors().len()], ..Transcript::default() };
         transcript.fault = self.converse(&mut probe, order, &mut transcript).err();
         transcript
     }
 
     fn converse(&self, probe: &mut Channel, order: &[usize], transcript: &mut Transcript) -> Result<(), Fault> {
-        let contract = self.contract;
+        let Terms { contract, manifest, .. } = self.terms;
         let mut question = about("module");
         question.insert("root".into(), self.environment.snapshot().root().to_string_lossy().into());
         question.insert("code".into(), self.compiler.code().as_deref().map(Path::to_string_lossy).into());
         question.insert("package".into(), contract.package.into());
         question.insert("module".into(), contract.module_name().into());
-        question.insert("manifest".into(), contract.manifest().into());
+        question.insert("manifest".into(), manifest.into());
+        question.insert("document_parser".into(), contract.document_parser.into());
         question.insert("payload_rejection".into(), contract.payload_rejection.into());
         question.insert("manifest_rejection".into(), contract.manifest_rejection.into());
         let import = probe.ask(question, IMPORT_PATIENCE)?;
@@ -363,42 +400,66 @@ impl Questions<'_> {
             return Ok(());
         }
         for &index in order {
-            let vector = &self.vectors[index];
-            let mut question = about("vector");
-            let (ask, tool) = match &vector.question {
-                Question::Arguments { tool } => ("arguments", json!(tool)),
-                Question::Response { tool } => ("response", json!(tool)),
-                Question::Manifest => ("manifest", Value::Null),
-            };
-            question.insert("ask".into(), ask.into());
-            question.insert("tool".into(), tool);
-            question.insert("input".into(), vector.input.as_str().into());
-            transcript.answers[index] = Some(probe.ask(question, ANSWER_PATIENCE)?);
+            let vector = &self.series.vectors()[index];
+            transcript.last = Some(index);
+            let answer = self.ask(probe, &vector.question, &vector.input, self.series.as_document(index))?;
+            transcript.answers[index] = Some(answer);
         }
+        self.shrink(probe, order, transcript)?;
         transcript.end = Some(probe.ask(about("end"), ANSWER_PATIENCE)?);
+        Ok(())
+    }
+
+    fn ask(&self, probe: &mut Channel, about_what: &Question, input: &str, document: bool) -> Result<Answer, Fault> {
+        let mut question = about("vector");
+        let (ask, tool) = match about_what {
+            Question::Arguments { tool } => ("arguments", json!(tool)),
+            Question::Response { tool } if document => ("document", json!(tool)),
+            Question::Response { tool } => ("response", json!(tool)),
+            Question::Manifest => ("manifest", Value::Null),
+        };
+        question.insert("ask".into(), ask.into());
+        question.insert("tool".into(), tool);
+        question.insert("input".into(), input.into());
+        probe.ask(question, ANSWER_PATIENCE)
+    }
+
+    /// Asks on about the first fresh vectors that were answered wrong, for smaller inputs that show the same.
+    fn shrink(&self, probe: &mut Channel, order: &[usize], transcript: &mut Transcript) -> Result<(), Fault> {
+        const SHRUNK: usize = 3;
+        const TRIES: usize = 400;
+        let oracle = Oracle::bridge_v1();
+        let wrong = |vector: &Vector, answer: Option<&Answer>| {
+            judge::observed(answer) != judge::demanded(vector.expected)
+                && advisories(&vector.question, &vector.input).is_empty()
+        };
+        let mut found: Vec<_> = order.iter().copied().filter(|&index| self.series.is_fresh(index)).collect();
+        found.sort_unstable();
+        found.retain(|&index| wrong(&self.series.vectors()[index], transcript.answers[index].as_ref()));
+        for index in found.into_iter().take(SHRUNK) {
+            let vector = &self.series.vectors()[index];
+            let (mut left, mut fault) = (TRIES, None);
+            let smallest = shrink(&vector.input, |text| {
+                let verdict = oracle.judge(&vector.question, text).verdict();
+                if left == 0 || fault.is_some() || verdict != vector.expected {
+                    return false;
+                }
+                left -= 1;
+                match self.ask(probe, &vector.question, text, self.series.as_document(index)) {
+                    Ok(answer) => wrong(&Vector { input: text.to_owned(), ..vector.clone() }, Some(&answer)),
+                    Err(error) => {
+                        fault = Some(error);
+                        false
+                    }
+                }
+            });
+            transcript.smallest.insert(index, smallest);
+            fault.map_or(Ok(()), Err)?;
+        }
         Ok(())
     }
 }
 
 fn about(about: &str) -> Map<String, Value> {
     Map::from_iter([("about".to_owned(), Value::from(about))])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn two_orders_of_the_same_vectors(count in 2usize..60, seed: u64) {
-            let [first, second] = orders(count, seed);
-            prop_assert_ne!(&first, &second);
-            for mut order in [first.clone(), second] {
-                order.sort_unstable();
-                prop_assert_eq!(order, (0..count).collect::<Vec<_>>());
-            }
-            prop_assert_eq!(&orders(count, seed)[0], &first);
-        }
-    }
 }

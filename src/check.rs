@@ -80,6 +80,7 @@ checks! {
     ModuleDependencies = "module.dependencies" in Behaviour: "the validators the SDK relies on were loaded from the environment";
     ModuleLoaded = "module.loaded" in Behaviour: "every loaded module comes from the private copy, the environment or the standard library";
     ProbeTranscript = "probe.transcript" in Behaviour: "every question got exactly one answer, in time, and the probe was alive at the end";
+    ContractManifest = "contract.manifest" in Behaviour: "the manifest the SDK was given is the published one in everything but prose";
     VectorsInteger = "vectors.integer" in Behaviour: "integers keep their exact identity: lossless-json-integer-identity";
     VectorsDateTime = "vectors.date-time" in Behaviour: "date-times follow the exact rule: bounded-rfc3339-normalization";
     VectorsSchema = "vectors.schema" in Behaviour: "payloads and manifests are held to the published schema";

@@ -42,6 +42,8 @@ pub struct Contract {
     pub dependencies: &'static [&'static str],
     /// Modules of the environment that the SDK builds upon, imported once before the probes part. A matter of speed alone.
     pub preload: &'static [&'static str],
+    /// The bridge's function that reads a response from its text, for an SDK that offers one.
+    pub document_parser: &'static str,
     /// `module:name` of the exception class, exactly, with which the bridge's functions reject a payload.
     pub payload_rejection: &'static str,
     /// `module:name` of the exception class, exactly, with which the manifest model rejects a manifest.
@@ -58,6 +60,7 @@ static BRIDGE_V1: Contract = Contract {
     module_origin: "netbox_sdk/plugin_bridge.py",
     dependencies: &["jsonschema", "pydantic"],
     preload: &["jsonschema", "pydantic", "aiohttp"],
+    document_parser: "parse_plugin_tool_response_document",
     payload_rejection: "netbox_sdk.plugin_bridge:PluginBridgeError",
     manifest_rejection: "pydantic_core._pydantic_core:ValidationError",
     required_contracts: &["lossless-json-integer-identity", "bounded-rfc3339-normalization"],

@@ -29,8 +29,14 @@ pub struct Request<'a> {
     pub contract: &'a Contract,
     /// Accept a history that a shallow clone cut off.
     pub allow_shallow: bool,
-    /// Fixes the orders in which the probes are asked.
+    /// The text of the manifest under test; the contract's own if none is named.
+    pub manifest: Option<&'a str>,
+    /// Fixes the fresh vectors and the orders in which the probes are asked.
     pub seed: u64,
+    /// How many fresh vectors are asked.
+    pub generated: usize,
+    /// Known differences refuse, too.
+    pub deny_advisories: bool,
     /// Accept no probe that the kernel confines less than in full.
     pub require_sandbox: bool,
     /// Where private folders are made.
@@ -126,10 +132,11 @@ fn conclude(
     run.evidence.distributions = environment.environment().distributions().to_vec();
     run.evidence.interpreter_sha256 = Some(environment.environment().interpreter_sha256().to_owned());
     let report = timed(Stage::Behaviour, observer, run, |run| {
-        let Request { contract, seed, require_sandbox, .. } = *request;
+        let Request { contract, seed, generated, require_sandbox, deny_advisories, .. } = *request;
         let compiler = behaviour::compile(&environment, contract, &request.temporary);
         let standby = received(&ahead.standby, Check::ProbeIsolated, run)?;
-        let terms = Terms { contract, seed, require_sandbox };
+        let manifest = request.manifest.unwrap_or_else(|| contract.manifest());
+        let terms = Terms { contract, seed, require_sandbox, manifest, generated, deny_advisories };
         behaviour::verify(environment, standby, &compiler, terms, &mut run.evidence.behaviour, &mut run.ledger)
     })?;
     Approval::conclude(&report, &mut run.ledger)

@@ -136,6 +136,7 @@ def serve():
                 "arguments": module.validate_plugin_tool_arguments,
                 "response": module.validate_plugin_tool_response,
             }
+            read_document = getattr(module, asked["document_parser"], loads)
             manifest = calls["manifest"](loads(asked["manifest"]))
             tools = {tool.name: tool for tool in manifest.tools}
         except BaseException as error:
@@ -150,7 +151,7 @@ def serve():
             payload_rejection=rejection_facts(payload_rejection),
             manifest_rejection=rejection_facts(manifest_rejection),
         )
-        return calls, tools, model, payload_rejection, manifest_rejection
+        return calls, tools, model, read_document, payload_rejection, manifest_rejection
 
     def rejection_facts(kind):
         if not isinstance(kind, type):
@@ -162,15 +163,18 @@ def serve():
         }
 
     def ask(asked, loaded):
-        calls, tools, model, payload_rejection, manifest_rejection = loaded
+        calls, tools, model, read_document, payload_rejection, manifest_rejection = loaded
         what = asked["ask"]
-        value = loads(asked["input"])
-        before = text_of(value)
         rejection = manifest_rejection if what == "manifest" else payload_rejection
+        value = None if what == "document" else loads(asked["input"])
+        before = text_of(value)
         try:
             if what == "manifest":
                 result = calls[what](value)
                 accepted = kind_of(result) is model
+            elif what == "document":
+                result = calls["response"](tools[asked["tool"]], read_document(asked["input"]))
+                accepted = result is None
             else:
                 result = calls[what](tools[asked["tool"]], value)
                 accepted = result is None

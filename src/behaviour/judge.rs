@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::{
-    Answer, Did, Evidence, Fault, Import, Interpreter, InterpreterFacts, Interview, LoadedModule, ModuleFacts,
-    ModuleKind, NamedModule, Observation, Observed, RejectionFacts, Sandbox, Transcript,
+    Answer, Did, Evidence, Fault, Import, Interpreter, InterpreterFacts, Interview, Known, LoadedModule, ModuleFacts,
+    ModuleKind, NamedModule, Observation, Observed, RejectionFacts, Sandbox, Series, Terms, Transcript,
 };
 use crate::check::{Check, Finding, Ledger, limited};
-use crate::contract::{Contract, Topic, Vector, Verdict};
+use crate::contract::advisory::advisories;
+use crate::contract::{Contract, Topic, Verdict};
 use crate::environment::{LockedEnvironment, OLDEST_PYTHON};
 
 const REPORT_IT: &str = "keep the record blocked and report this to the SDK's maintainers";
@@ -18,12 +19,12 @@ const REMAKE_IT: &str =
 pub(super) fn judge(
     interview: &Interview,
     environment: &LockedEnvironment,
-    contract: &Contract,
-    asked: &[Vector],
-    require_sandbox: bool,
+    terms: Terms<'_>,
+    series: &Series,
     evidence: &mut Evidence,
     ledger: &mut Ledger,
 ) {
+    let Terms { contract, require_sandbox, .. } = terms;
     let transcripts = &interview.transcripts;
     isolation(interview, environment, evidence, ledger);
     confinement(interview, require_sandbox, evidence, ledger);
@@ -34,9 +35,9 @@ pub(super) fn judge(
     if transcripts.iter().all(|transcript| transcript.end.is_some()) {
         loaded(transcripts, environment, contract, evidence, ledger);
     }
-    transcript(interview, ledger);
+    transcript(interview, series, ledger);
     if imports.iter().any(|import| matches!(import, Import::Loaded(_))) {
-        vectors(transcripts, asked, evidence, ledger);
+        vectors(transcripts, series, terms.deny_advisories, evidence, ledger);
     }
     ledger.record(Check::SnapshotIntact, limited(environment.snapshot().changes()));
 }
@@ -178,7 +179,7 @@ fn rejection(facts: &RejectionFacts, wanted: &str, findings: &mut Vec<Finding>) 
     }
 }
 
-fn transcript(interview: &Interview, ledger: &mut Ledger) {
+fn transcript(interview: &Interview, series: &Series, ledger: &mut Ledger) {
     let expected = "one answer to every question and a last one at the end";
     let mut broken = |subject: String, fault: &Fault| match fault {
         Fault::Stop(_) | Fault::Start(_) | Fault::Pipe(_) => {
@@ -192,9 +193,13 @@ fn transcript(interview: &Interview, ledger: &mut Ledger) {
     match &interview.fault {
         Some(fault) => findings.extend(broken("before the SDK was imported".into(), fault)),
         None => {
-            for (transcript, name) in interview.transcripts.iter().zip(["first probe", "second probe"]) {
+            for (probe, name) in ["first probe", "second probe"].into_iter().enumerate() {
+                let transcript = &interview.transcripts[probe];
                 let answered = transcript.answers.iter().flatten().count();
-                let subject = format!("{name}, after {answered} of {} vectors", transcript.answers.len());
+                let last = transcript.fault.as_ref().and(transcript.last).map(|index| &series.vectors()[index]);
+                let last = last.map(|vector| format!("; asked last: {} {}", vector.id, excerpt(&vector.input)));
+                let asked = series.order(probe).len();
+                let subject = format!("{name}, after {answered} of {asked} vectors{}", last.unwrap_or_default());
                 findings.extend(match &transcript.fault {
                     Some(fault) => broken(subject, fault),
                     None => unfinished(transcript, subject, expected),
@@ -216,7 +221,15 @@ fn unfinished(transcript: &Transcript, subject: String, expected: &str) -> Optio
     }
 }
 
-fn observed(answer: Option<&Answer>) -> Observed {
+/// What the contract's verdict looks like when an SDK keeps it.
+pub(super) fn demanded(verdict: Verdict) -> Observed {
+    match verdict {
+        Verdict::Accept => Observed::Accept,
+        Verdict::Reject => Observed::Reject,
+    }
+}
+
+pub(super) fn observed(answer: Option<&Answer>) -> Observed {
     match answer {
         None => Observed::Nothing,
         Some(Answer { unchanged: false, .. }) => Observed::Crash,
@@ -237,40 +250,69 @@ fn describe(answer: Option<&Answer>) -> String {
     if answer.unchanged { what } else { format!("{what}, and changed its argument") }
 }
 
-fn vectors(transcripts: &[Transcript; 2], vectors: &[Vector], evidence: &mut Evidence, ledger: &mut Ledger) {
+fn vectors(
+    transcripts: &[Transcript; 2],
+    series: &Series,
+    deny_advisories: bool,
+    evidence: &mut Evidence,
+    ledger: &mut Ledger,
+) {
     let mut findings: BTreeMap<Check, Vec<Finding>> = BTreeMap::new();
     let mut verdicts: BTreeMap<Check, BTreeSet<Verdict>> = BTreeMap::new();
     let mut disagreements = Vec::new();
-    for (index, vector) in vectors.iter().enumerate() {
-        let answers = transcripts.each_ref().map(|transcript| transcript.answers.get(index).and_then(Option::as_ref));
-        let [first, second] = answers.map(observed);
+    let mut silent: BTreeMap<Check, usize> = BTreeMap::new();
+    for (index, vector) in series.vectors().iter().enumerate() {
+        let asked = (0..2).filter(|&probe| series.asks(probe, index));
+        let answers: Vec<_> = asked
+            .map(|probe| (&transcripts[probe], transcripts[probe].answers.get(index).and_then(Option::as_ref)))
+            .collect();
         let check = check_of(vector.topic);
-        let expected = match vector.expected {
-            Verdict::Accept => Observed::Accept,
-            Verdict::Reject => Observed::Reject,
-        };
-        if first == expected && second == expected {
-            verdicts.entry(check).or_default().insert(vector.expected);
-        } else {
-            let wrong = if first == expected { answers[1] } else { answers[0] };
-            let wanted = if vector.expected == Verdict::Accept { "accepted" } else { "rejected" };
-            let subject = format!("{} {}", vector.id, excerpt(&vector.input));
-            findings.entry(check).or_default().push(Finding::new(subject, wanted, describe(wrong), REPORT_IT));
+        let demanded = demanded(vector.expected);
+        let wrong = answers.iter().find(|(_, answer)| observed(*answer) != demanded);
+        match wrong {
+            None => {
+                verdicts.entry(check).or_default().insert(vector.expected);
+            }
+            // The dialogue broke off: its own check says why, and one finding for all of them is enough.
+            Some((_, None)) => *silent.entry(check).or_default() += 1,
+            Some((transcript, answer)) => {
+                // Only what was drawn afresh can be a known difference: the published vectors keep clear of those.
+                let known = if series.is_fresh(index) { advisories(&vector.question, &vector.input) } else { vec![] };
+                for &advisory in &known {
+                    evidence.advisories.entry(advisory.id).or_insert(Known { advisory, vectors: 0 }).vectors += 1;
+                }
+                if known.is_empty() || deny_advisories {
+                    let wanted = if vector.expected == Verdict::Accept { "accepted" } else { "rejected" };
+                    let input = transcript.smallest.get(&index).unwrap_or(&vector.input);
+                    let subject = format!("{} {}", vector.id, excerpt(input));
+                    findings.entry(check).or_default().push(Finding::new(
+                        subject,
+                        wanted,
+                        describe(*answer),
+                        REPORT_IT,
+                    ));
+                }
+            }
         }
-        if first != second {
-            let (one, two) = (describe(answers[0]), describe(answers[1]));
+        if let [(_, Some(first)), (_, Some(second))] = answers[..]
+            && observed(Some(first)) != observed(Some(second))
+        {
+            let (one, two) = (describe(Some(first)), describe(Some(second)));
             disagreements.push(Finding::new(&vector.id, format!("{one}, as the first probe said"), two, REPORT_IT));
         }
-        evidence.observations.push(Observation {
-            id: vector.id.clone(),
-            topic: vector.topic.name(),
-            question: vector.question.clone(),
-            expected: vector.expected,
-            observed: first,
-        });
+        if !series.is_fresh(index) || wrong.is_some() {
+            evidence.observations.push(Observation {
+                id: vector.id.clone(),
+                topic: vector.topic.name(),
+                question: vector.question.clone(),
+                expected: vector.expected,
+                observed: answers.first().map_or(Observed::Nothing, |(_, answer)| observed(*answer)),
+            });
+        }
     }
     for check in [Check::VectorsInteger, Check::VectorsDateTime, Check::VectorsSchema] {
         let mut found = findings.remove(&check).unwrap_or_default();
+        found.extend(silent.get(&check).map(|count| unanswered(*count)));
         // No vectors prove nothing, and neither do vectors of one kind only.
         if found.is_empty() && verdicts.get(&check).is_none_or(|verdicts| verdicts.len() < 2) {
             let hint = "this gate was built without them: use a released one";
@@ -278,7 +320,14 @@ fn vectors(transcripts: &[Transcript; 2], vectors: &[Vector], evidence: &mut Evi
         }
         ledger.record(check, limited(found));
     }
+    let unheard: usize = silent.values().sum();
+    disagreements.extend((unheard > 0).then(|| unanswered(unheard)));
     ledger.record(Check::ProbeAgreement, limited(disagreements));
+}
+
+fn unanswered(count: usize) -> Finding {
+    let subject = format!("{count} vector{}", if count == 1 { "" } else { "s" });
+    Finding::new(subject, "an answer of each probe", "no answer", "see probe.transcript")
 }
 
 fn check_of(topic: Topic) -> Check {

@@ -104,6 +104,16 @@ fn module_origin(text: &str) -> Result<ModuleOrigin, IdentityError> {
     ModuleOrigin::parse(text, Contract::bridge_v1())
 }
 
+/// So many vectors are held in memory: a bound far above what an hour answers.
+const MOST_GENERATED: usize = 10_000_000;
+
+fn generated(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if count <= MOST_GENERATED => Ok(count),
+        _ => Err(format!("not a whole number from 0 to {MOST_GENERATED}")),
+    }
+}
+
 fn absolute(text: &str) -> Result<PathBuf, IdentityError> {
     ExpectedIdentity::absolute(text.into())
 }
@@ -126,9 +136,18 @@ pub(super) struct Verify {
     /// Accept a history that a shallow clone cut off
     #[arg(long)]
     pub(super) allow_shallow: bool,
-    /// Repeat the orders of an earlier run, as its report names them
+    /// The manifest to give the SDK: the producer's real one, which may differ from the contract's in prose alone
+    #[arg(long, value_name = "FILE")]
+    pub(super) manifest: Option<PathBuf>,
+    /// Repeat the fresh vectors and the orders of an earlier run, whose report names its seed
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
+    /// How many fresh vectors to ask beside the published ones
+    #[arg(long, value_name = "N", default_value_t = crate::behaviour::GENERATED, value_parser = generated)]
+    pub(super) generated: usize,
+    /// Let the differences that released SDKs are known for refuse, too
+    #[arg(long)]
+    pub(super) deny_advisories: bool,
     /// Decide nothing unless the kernel confines the SDK's process in full
     #[arg(long)]
     pub(super) require_sandbox: bool,

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::output::Output;
 use super::signals::Signals;
 use crate::activation::Target;
+use crate::behaviour;
 use crate::check::Status;
 use crate::contract::{Contract, DEMO_SDK, DEMO_VERSION, DEMO_WRONG_ROUNDING};
 use crate::environment::OLDEST_PYTHON;
@@ -145,8 +146,11 @@ fn run(case: &Case, place: &Path, environment: &Path, signals: &Signals, output:
         version: Some(identity.version()),
         contract,
         allow_shallow: false,
+        manifest: None,
         seed: 0,
+        generated: behaviour::GENERATED,
         require_sandbox: false,
+        deny_advisories: false,
         temporary: std::env::temp_dir(),
         budget: Budget::start(Limits::default(), signals.interrupt()),
     };

@@ -101,8 +101,11 @@ pub(super) fn snapshot(options: &Snapshot, signals: &Signals, output: &Output) -
         version: options.expected_version.as_ref(),
         contract,
         allow_shallow: options.allow_shallow,
+        manifest: None,
         seed: 0,
+        generated: 0,
         require_sandbox: false,
+        deny_advisories: false,
         temporary: parent.clone(),
         budget: budget.clone(),
     };
@@ -132,7 +135,9 @@ pub(super) fn snapshot(options: &Snapshot, signals: &Signals, output: &Output) -
         exit_code,
         subject,
         contract,
+        manifest: contract.manifest(),
         seed: 0,
+        generated: 0,
         limits: budget.limits(),
         record: Record::none(),
         run: facts,
@@ -180,12 +185,25 @@ fn publish(report: &Report, file: ReportFile, output: &Output) -> anyhow::Result
     Ok(report.exit_code)
 }
 
+/// Bytes of the largest manifest that is read: the producer's has a few thousand.
+const LARGEST_MANIFEST: u64 = 1 << 20;
+
+fn manifest(path: &Path) -> anyhow::Result<String> {
+    let refuse = |why: String| super::Usage(format!("--manifest {}: {why}", path.display()));
+    let file = crate::fs::read_file(path, LARGEST_MANIFEST).map_err(|error| refuse(error.to_string()))?;
+    if file.exceeds {
+        anyhow::bail!(refuse(format!("more than {LARGEST_MANIFEST} bytes")));
+    }
+    Ok(String::from_utf8(file.bytes).map_err(|error| refuse(error.to_string()))?)
+}
+
 /// One run of the whole pipeline, from its arguments to its report.
 struct Session<'a> {
     options: &'a Verify,
     identity: ExpectedIdentity,
     contract: &'a Contract,
     record: Option<&'a Path>,
+    manifest: Option<String>,
     seed: u64,
     budget: Budget,
     signals: &'a Signals,
@@ -207,7 +225,9 @@ impl<'a> Session<'a> {
             Some(seed) => seed,
             None => getrandom::u64().map_err(|error| anyhow::anyhow!("cannot draw a seed: {error}"))?,
         };
+        let manifest = options.manifest.as_deref().map(manifest).transpose()?;
         Ok(Session {
+            manifest,
             identity: options.identity.expected()?,
             budget: Budget::start(Limits::from(&options.limits), signals.interrupt()),
             report: output.open_report()?,
@@ -230,8 +250,11 @@ impl<'a> Session<'a> {
             version: Some(self.identity.version()),
             contract: self.contract,
             allow_shallow: self.options.allow_shallow,
+            manifest: self.manifest.as_deref(),
             seed: self.seed,
+            generated: self.options.generated,
             require_sandbox: self.options.require_sandbox,
+            deny_advisories: self.options.deny_advisories,
             temporary: std::env::temp_dir(),
             budget: self.budget.clone(),
         };
@@ -267,7 +290,9 @@ impl<'a> Session<'a> {
             exit_code,
             subject,
             contract: self.contract,
+            manifest: self.manifest.as_deref().unwrap_or_else(|| self.contract.manifest()),
             seed: self.seed,
+            generated: self.options.generated,
             limits: self.budget.limits(),
             record,
             run: facts,

@@ -178,8 +178,11 @@ pub struct ContractFacts {
     pub vectors_sha256: String,
     /// The contracts a record must list.
     pub required_contracts: Vec<String>,
-    /// What fixed the orders.
+    /// What fixed the fresh vectors and the orders.
     pub seed: u64,
+    /// How many fresh vectors were asked for. With the seed and this program's version it fixes them; [`Report::vectors`]
+    /// has those of them that were answered otherwise than the contract demands.
+    pub generated: u64,
 }
 
 /// One check.
@@ -226,7 +229,7 @@ pub enum VectorKind {
     Manifest,
 }
 
-/// A divergence that the required contracts do not cover.
+/// A known divergence that fresh vectors showed and that the required contracts do not cover.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Advisory {
@@ -236,7 +239,9 @@ pub struct Advisory {
     pub specification: String,
     /// What the SDK does.
     pub observed: String,
-    /// The smallest input that shows it.
+    /// How many of this run's fresh vectors showed it.
+    pub vectors: u64,
+    /// A smallest input that shows it.
     pub smallest_input: String,
 }
 

@@ -97,8 +97,11 @@ impl Subject {
             version: Some(identity.version()),
             contract,
             allow_shallow: false,
+            manifest: None,
             seed: 7,
+            generated: 0,
             require_sandbox: false,
+            deny_advisories: false,
             temporary: self.temporary(),
             budget: Budget::start(Limits::default(), Default::default()),
         };

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::contract::{self, Contract, Question};
+use crate::digest::sha256;
 use crate::pipeline;
 
 /// What the report says besides what the run found out.
@@ -17,8 +18,12 @@ pub struct Circumstances<'a> {
     pub subject: Subject,
     /// Against what.
     pub contract: &'a Contract,
-    /// What fixed the orders.
+    /// The manifest that the SDK was to be given.
+    pub manifest: &'a str,
+    /// What fixed the fresh vectors and the orders.
     pub seed: u64,
+    /// How many fresh vectors were to be asked.
+    pub generated: usize,
     /// The bounds.
     pub limits: &'a Limits,
     /// The record.
@@ -31,7 +36,19 @@ impl Report {
     /// Puts a report together.
     pub fn new(run: &pipeline::Run, about: Circumstances<'_>) -> Self {
         let pipeline::Run { ledger, evidence } = run;
-        let Circumstances { command, verdict, exit_code, subject, contract, seed, limits, record, run } = about;
+        let Circumstances {
+            command,
+            verdict,
+            exit_code,
+            subject,
+            contract,
+            manifest,
+            seed,
+            generated,
+            limits,
+            record,
+            run,
+        } = about;
         let interpreter = evidence.behaviour.interpreter.as_ref();
         Report {
             schema: SCHEMA,
@@ -60,15 +77,16 @@ impl Report {
             },
             contract: ContractFacts {
                 name: contract.name.to_owned(),
-                manifest_sha256: contract.manifest_sha256().to_owned(),
+                manifest_sha256: sha256(manifest.as_bytes()),
                 vectors_sha256: contract.vectors_sha256().to_owned(),
                 required_contracts: contract.required_contracts.iter().map(|&name| name.to_owned()).collect(),
                 seed,
+                generated: generated as u64,
             },
             limits: limits.clone(),
             checks: ledger.entries().iter().map(CheckResult::from).collect(),
             vectors: evidence.behaviour.observations.iter().map(VectorResult::from).collect(),
-            advisories: Vec::new(),
+            advisories: evidence.behaviour.advisories.values().map(Advisory::from).collect(),
             record,
             run,
         }
@@ -109,6 +127,19 @@ impl From<&crate::check::Entry> for CheckResult {
             claim: entry.check.claim(),
             status: entry.status,
             findings: entry.findings.clone(),
+        }
+    }
+}
+
+impl From<&crate::behaviour::Known> for Advisory {
+    fn from(known: &crate::behaviour::Known) -> Self {
+        let advisory = known.advisory;
+        Advisory {
+            id: advisory.id.to_owned(),
+            specification: advisory.specification.to_owned(),
+            observed: advisory.reason.to_owned(),
+            vectors: known.vectors as u64,
+            smallest_input: advisory.smallest_input.to_owned(),
         }
     }
 }
