@@ -67,6 +67,10 @@ fn contract() -> Vec<Vec<u8>> {
             .iter()
             .map(|reason| reason.rule)
             .collect();
+        // One for each rule that refuses alone.
+        if rules.len() > 1 {
+            continue;
+        }
         seeds.entry((which, rules)).or_insert_with(|| [&[which], vector.input.as_bytes()].concat());
     }
     seeds.into_values().collect()

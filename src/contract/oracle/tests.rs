@@ -51,6 +51,17 @@ fn the_text_itself_is_judged() {
 }
 
 #[test]
+fn a_repeated_member_is_seen_among_many() {
+    for count in [1, 6, 7, 8, 9, 40] {
+        let many: String = (0..count).map(|name| format!("\"{name}\":1,")).collect();
+        let told = told(&schedule(), &format!("{{{many}\"0\":2}}"));
+        let repeated: Vec<_> = told.iter().filter(|reason| reason.contains("(repeated-member)")).collect();
+        assert_eq!(repeated.len(), 1, "{count}: {told:?}");
+        assert!(repeated[0].starts_with("/0: "), "{}", repeated[0]);
+    }
+}
+
+#[test]
 fn every_reason_is_told_up_to_a_bound() {
     let bad = format!(r#"{{"sync_stages":[{}1],"job_name":7,"x":null}}"#, "1,".repeat(149));
     let judgement = Oracle::bridge_v1().judge(&schedule(), &bad);
