@@ -255,7 +255,7 @@ fn the_demo_accepts_one_and_refuses_four_whatever_the_callers_environment_says()
         ["refused", ["package.worktree"], "untouched"],
         ["refused", ["package.worktree"], "untouched"],
         ["refused", ["version.source"], "untouched"],
-        ["refused", ["vectors.integer"], "untouched"],
+        ["refused", ["vectors.integer", "vectors.schema"], "untouched"],
     ]);
     assert_eq!(told, expected);
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "only the decoy is left");
