@@ -9,6 +9,7 @@ mod compiler;
 mod judge;
 mod probe;
 mod process;
+mod residue;
 mod sandbox;
 
 use std::path::Path;
@@ -23,17 +24,13 @@ use serde_json::{Map, Value, json};
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::contract::{Contract, Question, Vector, Verdict};
 use crate::environment::{Environment, LockedEnvironment};
-use crate::limits::Budget;
+use crate::limits::{Budget, Limits};
 
-use channel::{Channel, Fault};
+use channel::Fault;
 pub use compiler::Compiler;
-use probe::Probes;
+use probe::{Probe, Probes};
+use residue::Residue;
 pub use sandbox::{Enforcement, Sandbox};
-
-/// How long a probe may take to start and to import the SDK.
-const IMPORT_PATIENCE: Duration = Duration::from_secs(120);
-/// How long a probe may take over one vector.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a call did, as the probe saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
@@ -104,6 +101,8 @@ pub struct Interpreter {
     pub version: String,
     /// `sys.base_prefix`.
     pub base_prefix: String,
+    /// SHA-256 over the files of the standard library's modules that the probes loaded, one line each: digest, blank, path, line feed.
+    pub standard_library_sha256: Option<String>,
 }
 
 /// Everything two probes showed. Some of it stays empty if they did not get that far.
@@ -146,15 +145,19 @@ pub struct Standby {
 /// Starts the process that will fork into the probes. It knows nothing of the SDK. `temporary` is where its private folder is made.
 pub fn prepare(environment: Arc<Environment>, contract: &Contract, temporary: &Path, budget: &Budget) -> Standby {
     let (mut sandbox, mut interpreter) = (None, None);
+    let patience = Duration::from_secs(budget.limits().import_seconds);
     let mut start = || {
         // The last of them first: by the time the importer gets there, it finds it compiled.
         let [site, ..] = environment.site() else { return Err(Fault::Pipe(std::io::ErrorKind::NotFound.into())) };
         let last_first: Vec<_> = contract.preload.iter().rev().copied().collect();
         let compiler = Compiler::start(&environment, site, &last_first, temporary, budget);
         let mut probes = Probes::start(&environment, temporary, budget)?;
-        sandbox = Some(probes.sandbox().clone());
-        interpreter = Some(probes.control().ask(about("interpreter"), IMPORT_PATIENCE)?);
-        probes.preload(environment.site(), contract.preload, compiler.code().as_deref(), IMPORT_PATIENCE)?;
+        let sandbox = sandbox.insert(probes.sandbox().clone());
+        interpreter = Some(probes.control().ask(about("interpreter"), patience)?);
+        if !probes.confine(patience)? {
+            sandbox.miss_later_filter();
+        }
+        probes.preload(environment.site(), contract.preload, compiler.code().as_deref(), patience)?;
         Ok(probes)
     };
     let probes = start();
@@ -300,6 +303,10 @@ struct Transcript {
     /// By vector; `None` where no answer came.
     answers: Vec<Option<Answer>>,
     end: Option<EndFacts>,
+    /// Whether the probe could be confined further.
+    confined: bool,
+    /// What the probe had about it at the end, as seen from outside.
+    residue: Option<std::io::Result<Vec<Residue>>>,
     fault: Option<Fault>,
 }
 
@@ -330,24 +337,36 @@ impl Questions<'_> {
     }
 
     fn conduct(&self, orders: &[Vec<usize>; 2], mut probes: Probes, interview: &mut Interview) -> Result<(), Fault> {
-        let [first, second] = probes.fork(IMPORT_PATIENCE)?;
+        let [first, second] = probes.fork(self.patience(|limits| limits.import_seconds))?;
         interview.transcripts = std::thread::scope(|scope| {
             let second = scope.spawn(|| self.transcript(second, &orders[1]));
             let first = self.transcript(first, &orders[0]);
             // A panic in the other thread leaves an empty transcript, which is refused like any other.
             [first, second.join().unwrap_or_default()]
         });
+        if let Some(sandbox) = &mut interview.sandbox
+            && !interview.transcripts.iter().all(|transcript| transcript.confined)
+        {
+            sandbox.miss_later_filter();
+        }
         Ok(())
     }
 
-    fn transcript(&self, mut probe: Channel, order: &[usize]) -> Transcript {
+    fn patience(&self, of: impl Fn(&Limits) -> u64) -> Duration {
+        Duration::from_secs(of(self.environment.snapshot().graph().budget().limits()))
+    }
+
+    fn transcript(&self, mut probe: Probe, order: &[usize]) -> Transcript {
         let mut transcript = Transcript { answers: vec![None; self.vectors.len()], ..Transcript::default() };
         transcript.fault = self.converse(&mut probe, order, &mut transcript).err();
         transcript
     }
 
-    fn converse(&self, probe: &mut Channel, order: &[usize], transcript: &mut Transcript) -> Result<(), Fault> {
+    fn converse(&self, probe: &mut Probe, order: &[usize], transcript: &mut Transcript) -> Result<(), Fault> {
         let contract = self.contract;
+        let (to_import, to_answer) = (self.patience(|it| it.import_seconds), self.patience(|it| it.answer_seconds));
+        let pipes = probe.channel.pipes()?;
+        transcript.confined = probe.confine(to_import)?;
         let mut question = about("module");
         question.insert("root".into(), self.environment.snapshot().root().to_string_lossy().into());
         question.insert("code".into(), self.compiler.code().as_deref().map(Path::to_string_lossy).into());
@@ -356,7 +375,7 @@ impl Questions<'_> {
         question.insert("manifest".into(), contract.manifest().into());
         question.insert("payload_rejection".into(), contract.payload_rejection.into());
         question.insert("manifest_rejection".into(), contract.manifest_rejection.into());
-        let import = probe.ask(question, IMPORT_PATIENCE)?;
+        let import = probe.channel.ask(question, to_import)?;
         let loaded = matches!(import, Import::Loaded(_));
         transcript.import = Some(import);
         if !loaded {
@@ -373,9 +392,10 @@ impl Questions<'_> {
             question.insert("ask".into(), ask.into());
             question.insert("tool".into(), tool);
             question.insert("input".into(), vector.input.as_str().into());
-            transcript.answers[index] = Some(probe.ask(question, ANSWER_PATIENCE)?);
+            transcript.answers[index] = Some(probe.channel.ask(question, to_answer)?);
         }
-        transcript.end = Some(probe.ask(about("end"), ANSWER_PATIENCE)?);
+        transcript.end = Some(probe.channel.ask(about("end"), to_answer)?);
+        transcript.residue = Some(residue::of(probe.id, probe.parent, &pipes));
         Ok(())
     }
 }

@@ -16,6 +16,7 @@ mod cli;
 mod contract;
 mod graph;
 mod hostile;
+mod locked;
 mod network;
 mod readme;
 #[cfg(not(feature = "offline"))]

@@ -4,6 +4,7 @@ mod activation;
 mod environment;
 mod gate;
 mod influence;
+mod makers;
 mod readme;
 mod refusals;
 mod releases;

@@ -5,11 +5,17 @@ use std::path::Path;
 
 use super::{
     Answer, Did, Evidence, Fault, Import, Interpreter, InterpreterFacts, Interview, LoadedModule, ModuleFacts,
-    ModuleKind, NamedModule, Observation, Observed, RejectionFacts, Sandbox, Transcript,
+    ModuleKind, NamedModule, Observation, Observed, RejectionFacts, Residue, Sandbox, Transcript,
 };
 use crate::check::{Check, Finding, Ledger, limited};
 use crate::contract::{Contract, Topic, Vector, Verdict};
+use crate::digest::sha256;
 use crate::environment::{LockedEnvironment, OLDEST_PYTHON};
+use crate::fs::read_file;
+use crate::parallel;
+
+/// Bytes of the largest module of a standard library that is digested.
+const LARGEST_MODULE: u64 = 64 << 20;
 
 const REPORT_IT: &str = "keep the record blocked and report this to the SDK's maintainers";
 const REMAKE_IT: &str =
@@ -35,6 +41,7 @@ pub(super) fn judge(
         loaded(transcripts, environment, contract, evidence, ledger);
     }
     transcript(interview, ledger);
+    residues(transcripts, ledger);
     if imports.iter().any(|import| matches!(import, Import::Loaded(_))) {
         vectors(transcripts, asked, evidence, ledger);
     }
@@ -65,6 +72,7 @@ fn isolation(interview: &Interview, environment: &LockedEnvironment, evidence: &
         implementation: facts.implementation.clone(),
         version: facts.version.map(|part| part.to_string()).join("."),
         base_prefix: facts.base_prefix.clone(),
+        standard_library_sha256: None,
     });
 }
 
@@ -205,6 +213,31 @@ fn transcript(interview: &Interview, ledger: &mut Ledger) {
     ledger.record(Check::ProbeTranscript, findings);
 }
 
+fn residues(transcripts: &[Transcript; 2], ledger: &mut Ledger) {
+    let mut findings = Vec::new();
+    for (transcript, name) in transcripts.iter().zip(["first probe", "second probe"]) {
+        match &transcript.residue {
+            // The dialogue did not get that far, which its own check says.
+            None => return,
+            Some(Ok(residue)) => findings.extend(residue.iter().map(|residue| {
+                let (expected, actual) = match residue {
+                    Residue::Threads(count) => ("one thread", format!("{count} threads")),
+                    Residue::Children(count) => ("no process of its own", format!("{count} processes")),
+                    Residue::Open(target) => ("no file open but its pipes", target.display().to_string()),
+                    Residue::Gone => ("a process that waits for more", "none of that id".into()),
+                };
+                Finding::new(name, expected, actual, REPORT_IT)
+            })),
+            Some(Err(error)) => {
+                let hint = "mount /proc where the gate runs, so that it can look at the probes";
+                let finding = Finding::new(name, "a process to look at in /proc", error.to_string(), hint);
+                return ledger.undecided(Check::ProbeResidue, finding);
+            }
+        }
+    }
+    ledger.record(Check::ProbeResidue, limited(findings));
+}
+
 /// A dialogue may be without fault and still not whole.
 fn unfinished(transcript: &Transcript, subject: String, expected: &str) -> Option<Finding> {
     match (&transcript.end, &transcript.import) {
@@ -241,6 +274,8 @@ fn vectors(transcripts: &[Transcript; 2], vectors: &[Vector], evidence: &mut Evi
     let mut findings: BTreeMap<Check, Vec<Finding>> = BTreeMap::new();
     let mut verdicts: BTreeMap<Check, BTreeSet<Verdict>> = BTreeMap::new();
     let mut disagreements = Vec::new();
+    // What a dialogue that broke off did not get to is told once, by its own check. What it got to is judged.
+    let whole = transcripts.iter().all(|transcript| transcript.fault.is_none());
     for (index, vector) in vectors.iter().enumerate() {
         let answers = transcripts.each_ref().map(|transcript| transcript.answers.get(index).and_then(Option::as_ref));
         let [first, second] = answers.map(observed);
@@ -249,15 +284,17 @@ fn vectors(transcripts: &[Transcript; 2], vectors: &[Vector], evidence: &mut Evi
             Verdict::Accept => Observed::Accept,
             Verdict::Reject => Observed::Reject,
         };
-        if first == expected && second == expected {
+        let missing = !whole && answers.iter().any(Option::is_none);
+        let right = |answer: &Observed| *answer == expected || (!whole && *answer == Observed::Nothing);
+        if right(&first) && right(&second) {
             verdicts.entry(check).or_default().insert(vector.expected);
         } else {
-            let wrong = if first == expected { answers[1] } else { answers[0] };
+            let wrong = if right(&first) { answers[1] } else { answers[0] };
             let wanted = if vector.expected == Verdict::Accept { "accepted" } else { "rejected" };
             let subject = format!("{} {}", vector.id, excerpt(&vector.input));
             findings.entry(check).or_default().push(Finding::new(subject, wanted, describe(wrong), REPORT_IT));
         }
-        if first != second {
+        if first != second && !missing {
             let (one, two) = (describe(answers[0]), describe(answers[1]));
             disagreements.push(Finding::new(&vector.id, format!("{one}, as the first probe said"), two, REPORT_IT));
         }
@@ -271,6 +308,9 @@ fn vectors(transcripts: &[Transcript; 2], vectors: &[Vector], evidence: &mut Evi
     }
     for check in [Check::VectorsInteger, Check::VectorsDateTime, Check::VectorsSchema] {
         let mut found = findings.remove(&check).unwrap_or_default();
+        if !whole && found.is_empty() {
+            continue;
+        }
         // No vectors prove nothing, and neither do vectors of one kind only.
         if found.is_empty() && verdicts.get(&check).is_none_or(|verdicts| verdicts.len() < 2) {
             let hint = "this gate was built without them: use a released one";
@@ -278,7 +318,9 @@ fn vectors(transcripts: &[Transcript; 2], vectors: &[Vector], evidence: &mut Evi
         }
         ledger.record(check, limited(found));
     }
-    ledger.record(Check::ProbeAgreement, limited(disagreements));
+    if whole || !disagreements.is_empty() {
+        ledger.record(Check::ProbeAgreement, limited(disagreements));
+    }
 }
 
 fn check_of(topic: Topic) -> Check {
@@ -323,6 +365,12 @@ fn loaded(
             findings.push(Finding::new(&module.name, format!("loaded from {expected}"), actual, REPORT_IT));
         }
     }
+    // An empty list has nothing wrong in it.
+    for name in [contract.package.to_owned(), contract.module_name()] {
+        if !modules.iter().any(|module| module.name == name) {
+            findings.push(Finding::new(name, "loaded from the private copy", "not loaded", REPORT_IT));
+        }
+    }
     ledger.record(Check::ModuleLoaded, limited(findings));
 
     let from = |name: &str| modules.iter().find(|module| module.name == name);
@@ -335,7 +383,22 @@ fn loaded(
     });
     let absent = absent.collect();
     ledger.record(Check::ModuleDependencies, absent);
+    if let Some(interpreter) = &mut evidence.interpreter {
+        interpreter.standard_library_sha256 = Some(standard_library(Path::new(&base), &modules));
+    }
     evidence.loaded = modules.into_iter().collect();
+}
+
+/// What identifies the part of the standard library that took part. Its bytecode, which is what runs, is not looked at.
+fn standard_library(base: &Path, modules: &BTreeSet<LoadedModule>) -> String {
+    let own = modules.iter().filter(|module| module.kind == ModuleKind::StandardLibrary);
+    let paths: BTreeSet<_> = own.map(|module| module.origin.as_str()).collect();
+    let lines = parallel::map(&paths.into_iter().collect::<Vec<_>>(), |path| {
+        // The interpreter and its files are reached by links on some systems.
+        let file = base.join(path).canonicalize().ok().and_then(|file| read_file(&file, LARGEST_MODULE).ok());
+        format!("{} {path}\n", file.map_or("unreadable".into(), |file| sha256(&file.bytes)))
+    });
+    sha256(lines.concat().as_bytes())
 }
 
 fn classify(module: &NamedModule, environment: &LockedEnvironment, base: &str) -> LoadedModule {

@@ -147,6 +147,7 @@ fn run(case: &Case, place: &Path, environment: &Path, signals: &Signals, output:
         allow_shallow: false,
         seed: 0,
         require_sandbox: false,
+        wheelhouse: None,
         temporary: std::env::temp_dir(),
         budget: Budget::start(Limits::default(), signals.interrupt()),
     };

@@ -103,6 +103,7 @@ pub(super) fn snapshot(options: &Snapshot, signals: &Signals, output: &Output) -
         allow_shallow: options.allow_shallow,
         seed: 0,
         require_sandbox: false,
+        wheelhouse: None,
         temporary: parent.clone(),
         budget: budget.clone(),
     };
@@ -232,6 +233,7 @@ impl<'a> Session<'a> {
             allow_shallow: self.options.allow_shallow,
             seed: self.seed,
             require_sandbox: self.options.require_sandbox,
+            wheelhouse: self.options.wheelhouse.as_deref(),
             temporary: std::env::temp_dir(),
             budget: self.budget.clone(),
         };
