@@ -6,6 +6,7 @@
 
 mod channel;
 mod compiler;
+mod facts;
 mod judge;
 mod probe;
 mod process;
@@ -18,7 +19,6 @@ use std::time::Duration;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
@@ -28,6 +28,7 @@ use crate::limits::{Budget, Limits};
 
 use channel::Fault;
 pub use compiler::Compiler;
+use facts::{Answer, EndFacts, Import, InterpreterFacts};
 use probe::{Probe, Probes};
 use residue::Residue;
 pub use sandbox::{Enforcement, Sandbox};
@@ -223,77 +224,6 @@ fn orders(count: usize, seed: u64) -> [Vec<usize>; 2] {
         second.reverse();
     }
     [first, second]
-}
-
-/// The probe's description of its interpreter, before anything foreign is imported.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct InterpreterFacts {
-    implementation: String,
-    version: [u32; 3],
-    isolated: bool,
-    site: bool,
-    executable: String,
-    base_prefix: String,
-    path: Vec<String>,
-    loaded: Vec<String>,
-}
-
-/// The probe's description of the loaded SDK, or why it could not be loaded.
-#[derive(Debug, Deserialize)]
-#[serde(untagged, deny_unknown_fields)]
-enum Import {
-    Loaded(ModuleFacts),
-    Failed { failed: String },
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ModuleFacts {
-    origin: String,
-    version: String,
-    version_is_str: bool,
-    payload_rejection: RejectionFacts,
-    manifest_rejection: RejectionFacts,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RejectionFacts {
-    module: String,
-    name: String,
-    exception: bool,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Answer {
-    did: Did,
-    raised: Option<String>,
-    unchanged: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Did {
-    Returned,
-    ReturnedAValue,
-    Rejected,
-    Raised,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EndFacts {
-    modules: Vec<NamedModule>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NamedModule {
-    name: String,
-    origin: Option<String>,
-    file: Option<String>,
 }
 
 /// One probe's whole dialogue, as far as it went.
