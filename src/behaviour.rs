@@ -6,9 +6,11 @@
 
 mod channel;
 mod compiler;
+mod facts;
 mod judge;
 mod probe;
 mod process;
+mod residue;
 mod sandbox;
 mod series;
 
@@ -17,31 +19,27 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::check::{Check, Finding, Halt, Ledger, Stage, limited};
-use crate::contract::advisory::{Advisory, advisories};
+use crate::contract::advisory::Advisory;
 use crate::contract::json::Json;
 use crate::contract::manifest::{Difference, differences};
 use crate::contract::shrink::shrink;
 use crate::contract::{Contract, Oracle, Question, Reason, Vector, Verdict};
 use crate::environment::{Environment, LockedEnvironment};
-use crate::limits::Budget;
+use crate::limits::{Budget, Limits};
 
-use channel::{Channel, Fault};
+use channel::Fault;
 pub use compiler::Compiler;
-use probe::Probes;
+use facts::{Answer, EndFacts, Import, InterpreterFacts};
+use probe::{Probe, Probes};
+use residue::Residue;
 pub use sandbox::{Enforcement, Sandbox};
 use series::Series;
 
 /// How many fresh vectors are asked unless another number is wanted: what two probes answer in about a third of a second.
 pub const GENERATED: usize = 3000;
-
-/// How long a probe may take to start and to import the SDK.
-const IMPORT_PATIENCE: Duration = Duration::from_secs(120);
-/// How long a probe may take over one vector.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a call did, as the probe saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
@@ -112,6 +110,8 @@ pub struct Interpreter {
     pub version: String,
     /// `sys.base_prefix`.
     pub base_prefix: String,
+    /// SHA-256 over the files of the standard library's modules that the probes loaded, one line each: digest, blank, path, line feed.
+    pub standard_library_sha256: Option<String>,
 }
 
 /// Everything two probes showed. Some of it stays empty if they did not get that far.
@@ -165,15 +165,19 @@ pub struct Standby {
 /// Starts the process that will fork into the probes. It knows nothing of the SDK. `temporary` is where its private folder is made.
 pub fn prepare(environment: Arc<Environment>, contract: &Contract, temporary: &Path, budget: &Budget) -> Standby {
     let (mut sandbox, mut interpreter) = (None, None);
+    let patience = Duration::from_secs(budget.limits().import_seconds);
     let mut start = || {
         // The last of them first: by the time the importer gets there, it finds it compiled.
         let [site, ..] = environment.site() else { return Err(Fault::Pipe(std::io::ErrorKind::NotFound.into())) };
         let last_first: Vec<_> = contract.preload.iter().rev().copied().collect();
         let compiler = Compiler::start(&environment, site, &last_first, temporary, budget);
         let mut probes = Probes::start(&environment, temporary, budget)?;
-        sandbox = Some(probes.sandbox().clone());
-        interpreter = Some(probes.control().ask(about("interpreter"), IMPORT_PATIENCE)?);
-        probes.preload(environment.site(), contract.preload, compiler.code().as_deref(), IMPORT_PATIENCE)?;
+        let sandbox = sandbox.insert(probes.sandbox().clone());
+        interpreter = Some(probes.control().ask(about("interpreter"), patience)?);
+        if !probes.confine(patience)? {
+            sandbox.miss_later_filter();
+        }
+        probes.preload(environment.site(), contract.preload, compiler.code().as_deref(), patience)?;
         Ok(probes)
     };
     let probes = start();
@@ -254,77 +258,6 @@ fn manifest(terms: Terms<'_>, ledger: &mut Ledger) -> Result<(), Halt> {
     if differs { ledger.close(Stage::Behaviour) } else { Ok(()) }
 }
 
-/// The probe's description of its interpreter, before anything foreign is imported.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct InterpreterFacts {
-    implementation: String,
-    version: [u32; 3],
-    isolated: bool,
-    site: bool,
-    executable: String,
-    base_prefix: String,
-    path: Vec<String>,
-    loaded: Vec<String>,
-}
-
-/// The probe's description of the loaded SDK, or why it could not be loaded.
-#[derive(Debug, Deserialize)]
-#[serde(untagged, deny_unknown_fields)]
-enum Import {
-    Loaded(ModuleFacts),
-    Failed { failed: String },
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ModuleFacts {
-    origin: String,
-    version: String,
-    version_is_str: bool,
-    payload_rejection: RejectionFacts,
-    manifest_rejection: RejectionFacts,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RejectionFacts {
-    module: String,
-    name: String,
-    exception: bool,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Answer {
-    did: Did,
-    raised: Option<String>,
-    unchanged: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Did {
-    Returned,
-    ReturnedAValue,
-    Rejected,
-    Raised,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EndFacts {
-    modules: Vec<NamedModule>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NamedModule {
-    name: String,
-    origin: Option<String>,
-    file: Option<String>,
-}
-
 /// One probe's whole dialogue, as far as it went.
 #[derive(Debug, Default)]
 struct Transcript {
@@ -336,6 +269,10 @@ struct Transcript {
     /// The smallest inputs like some fresh ones that were answered wrong, by vector.
     smallest: BTreeMap<usize, String>,
     end: Option<EndFacts>,
+    /// Whether the probe could be confined further.
+    confined: bool,
+    /// What the probe had about it at the end, as seen from outside.
+    residue: Option<std::io::Result<Vec<Residue>>>,
     fault: Option<Fault>,
 }
 
@@ -366,24 +303,36 @@ impl Questions<'_> {
     }
 
     fn conduct(&self, mut probes: Probes, interview: &mut Interview) -> Result<(), Fault> {
-        let [first, second] = probes.fork(IMPORT_PATIENCE)?;
+        let [first, second] = probes.fork(self.patience(|limits| limits.import_seconds))?;
         interview.transcripts = std::thread::scope(|scope| {
             let second = scope.spawn(|| self.transcript(second, self.series.order(1)));
             let first = self.transcript(first, self.series.order(0));
             // A panic in the other thread leaves an empty transcript, which is refused like any other.
             [first, second.join().unwrap_or_default()]
         });
+        if let Some(sandbox) = &mut interview.sandbox
+            && !interview.transcripts.iter().all(|transcript| transcript.confined)
+        {
+            sandbox.miss_later_filter();
+        }
         Ok(())
     }
 
-    fn transcript(&self, mut probe: Channel, order: &[usize]) -> Transcript {
+    fn patience(&self, of: impl Fn(&Limits) -> u64) -> Duration {
+        Duration::from_secs(of(self.environment.snapshot().graph().budget().limits()))
+    }
+
+    fn transcript(&self, mut probe: Probe, order: &[usize]) -> Transcript {
         let mut transcript = Transcript { answers: vec![None; self.series.vectors().len()], ..Transcript::default() };
         transcript.fault = self.converse(&mut probe, order, &mut transcript).err();
         transcript
     }
 
-    fn converse(&self, probe: &mut Channel, order: &[usize], transcript: &mut Transcript) -> Result<(), Fault> {
+    fn converse(&self, probe: &mut Probe, order: &[usize], transcript: &mut Transcript) -> Result<(), Fault> {
         let Terms { contract, manifest, .. } = self.terms;
+        let (to_import, to_answer) = (self.patience(|it| it.import_seconds), self.patience(|it| it.answer_seconds));
+        let pipes = probe.channel.pipes()?;
+        transcript.confined = probe.confine(to_import)?;
         let mut question = about("module");
         question.insert("root".into(), self.environment.snapshot().root().to_string_lossy().into());
         question.insert("code".into(), self.compiler.code().as_deref().map(Path::to_string_lossy).into());
@@ -393,7 +342,7 @@ impl Questions<'_> {
         question.insert("document_parser".into(), contract.document_parser.into());
         question.insert("payload_rejection".into(), contract.payload_rejection.into());
         question.insert("manifest_rejection".into(), contract.manifest_rejection.into());
-        let import = probe.ask(question, IMPORT_PATIENCE)?;
+        let import = probe.channel.ask(question, to_import)?;
         let loaded = matches!(import, Import::Loaded(_));
         transcript.import = Some(import);
         if !loaded {
@@ -406,11 +355,12 @@ impl Questions<'_> {
             transcript.answers[index] = Some(answer);
         }
         self.shrink(probe, order, transcript)?;
-        transcript.end = Some(probe.ask(about("end"), ANSWER_PATIENCE)?);
+        transcript.end = Some(probe.channel.ask(about("end"), to_answer)?);
+        transcript.residue = Some(residue::of(probe.id, probe.parent, &pipes));
         Ok(())
     }
 
-    fn ask(&self, probe: &mut Channel, about_what: &Question, input: &str, document: bool) -> Result<Answer, Fault> {
+    fn ask(&self, probe: &mut Probe, about_what: &Question, input: &str, document: bool) -> Result<Answer, Fault> {
         let mut question = about("vector");
         let (ask, tool) = match about_what {
             Question::Arguments { tool } => ("arguments", json!(tool)),
@@ -421,17 +371,16 @@ impl Questions<'_> {
         question.insert("ask".into(), ask.into());
         question.insert("tool".into(), tool);
         question.insert("input".into(), input.into());
-        probe.ask(question, ANSWER_PATIENCE)
+        probe.channel.ask(question, self.patience(|limits| limits.answer_seconds))
     }
 
     /// Asks on about the first fresh vectors that were answered wrong, for smaller inputs that show the same.
-    fn shrink(&self, probe: &mut Channel, order: &[usize], transcript: &mut Transcript) -> Result<(), Fault> {
+    fn shrink(&self, probe: &mut Probe, order: &[usize], transcript: &mut Transcript) -> Result<(), Fault> {
         const SHRUNK: usize = 3;
         const TRIES: usize = 400;
         let oracle = Oracle::bridge_v1();
         let wrong = |vector: &Vector, answer: Option<&Answer>| {
-            judge::observed(answer) != judge::demanded(vector.expected)
-                && advisories(&vector.question, &vector.input).is_empty()
+            judge::observed(answer) != judge::demanded(vector.expected) && judge::known(vector, answer).is_empty()
         };
         let mut found: Vec<_> = order.iter().copied().filter(|&index| self.series.is_fresh(index)).collect();
         found.sort_unstable();

@@ -73,6 +73,8 @@ checks! {
     EnvironmentInterpreter = "environment.interpreter" in Environment: "its interpreter is an executable CPython 3.11 or later";
     EnvironmentRecords = "environment.records" in Environment: "every installed file is the one that its distribution's RECORD lists";
     EnvironmentOwned = "environment.owned" in Environment: "every file in site-packages belongs to an installed distribution";
+    EnvironmentLock = "environment.lock" in Environment: "what is installed is what the commit's uv.lock names, if it has one, and what its pyproject.toml requires";
+    EnvironmentWheels = "environment.wheels" in Environment: "whatever has its locked wheel in --wheelhouse, if one was named, is installed as that wheel has it";
     ProbeIsolated = "probe.isolated" in Behaviour: "the probe runs that interpreter isolated: no site, no user site, no environment, no ambient path";
     ProbeConfined = "probe.confined" in Behaviour: "the kernel confines the probe, in full where that was required";
     ModuleOrigin = "module.origin" in Behaviour: "the bridge module was loaded from the private copy";
@@ -80,6 +82,7 @@ checks! {
     ModuleDependencies = "module.dependencies" in Behaviour: "the validators the SDK relies on were loaded from the environment";
     ModuleLoaded = "module.loaded" in Behaviour: "every loaded module comes from the private copy, the environment or the standard library";
     ProbeTranscript = "probe.transcript" in Behaviour: "every question got exactly one answer, in time, and the probe was alive at the end";
+    ProbeResidue = "probe.residue" in Behaviour: "at the end the probe had one thread, no process of its own and no file open";
     ContractManifest = "contract.manifest" in Behaviour: "the manifest the SDK was given is the published one in everything but prose";
     VectorsInteger = "vectors.integer" in Behaviour: "integers keep their exact identity: lossless-json-integer-identity";
     VectorsDateTime = "vectors.date-time" in Behaviour: "date-times follow the exact rule: bounded-rfc3339-normalization";
@@ -260,13 +263,21 @@ impl Ledger {
         }
     }
 
+    /// Goes on within a stage.
+    ///
+    /// # Errors
+    /// [`Halt`] unless these checks passed.
+    pub fn require(&self, checks: &[Check]) -> Result<(), Halt> {
+        if checks.iter().all(|&check| self.status(check) == Status::Passed) { Ok(()) } else { Err(Halt(())) }
+    }
+
     /// Closes a stage.
     ///
     /// # Errors
     /// [`Halt`] unless every row of that stage passed.
     pub fn close(&mut self, stage: Stage) -> Result<(), Halt> {
-        let mut rows = self.entries.iter().filter(|entry| entry.check.stage() == stage);
-        if rows.all(|entry| entry.status == Status::Passed) { Ok(()) } else { Err(Halt(())) }
+        let rows: Vec<_> = TABLE.iter().copied().filter(|check| check.stage() == stage).collect();
+        self.require(&rows)
     }
 }
 

@@ -3,6 +3,8 @@
 //! Looked at from outside: nothing of it runs here. What only a running interpreter can tell is asked by the probe.
 
 mod installed;
+mod lock;
+mod wheels;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,7 +37,11 @@ pub struct Environment {
     root: PathBuf,
     interpreter: PathBuf,
     interpreter_sha256: String,
+    /// Where the interpreter's own files are, without links.
+    base: PathBuf,
     python: (u32, u32),
+    /// The same with all that `pyvenv.cfg` says.
+    python_full: String,
     site: Vec<PathBuf>,
     distributions: Vec<Distribution>,
 }
@@ -49,6 +55,14 @@ impl Environment {
     /// `bin/python` below the root, not resolved: an environment is entered by that path.
     pub fn interpreter(&self) -> &Path {
         &self.interpreter
+    }
+
+    /// The folders that the interpreter needs to run in this environment, its system's libraries left out: itself, its standard
+    /// library, and what is installed here.
+    pub(crate) fn readable(&self) -> Vec<PathBuf> {
+        let mut folders = ["bin", "lib", "lib64"].map(|name| self.base.join(name)).to_vec();
+        folders.push(self.root.clone());
+        folders
     }
 
     /// SHA-256 of the binary `bin/python` leads to, hexadecimal.
@@ -92,6 +106,7 @@ pub struct LockedEnvironment {
     snapshot: Snapshot,
     identity: ExpectedIdentity,
     environment: Arc<Environment>,
+    distributions: Vec<Distribution>,
 }
 
 impl LockedEnvironment {
@@ -105,13 +120,19 @@ impl LockedEnvironment {
         &self.identity
     }
 
+    /// What is installed in it, sorted by name, with what the commit says of it.
+    pub fn distributions(&self) -> &[Distribution] {
+        &self.distributions
+    }
+
     /// The environment itself.
     pub fn environment(&self) -> &Arc<Environment> {
         &self.environment
     }
 }
 
-/// Joins the private copy with the environment that was examined for this identity.
+/// Joins the private copy with the environment that was examined for this identity, and holds what is installed against the commit's
+/// lock and, where they lie in `wheelhouse`, the wheels that the lock names.
 ///
 /// # Errors
 /// [`Halt`] unless every check of the environment stage passed.
@@ -119,6 +140,7 @@ pub fn verify(
     snapshot: Snapshot,
     examination: Examination,
     identity: &ExpectedIdentity,
+    wheelhouse: Option<&Path>,
     ledger: &mut Ledger,
 ) -> Result<LockedEnvironment, Halt> {
     let Examination { environment, ledger: examined } = examination;
@@ -130,13 +152,21 @@ pub fn verify(
         let finding = Finding::new("private copy", identity.commit().to_string(), actual, "report this as a bug");
         return Err(ledger.give_up(Check::EnvironmentRoot, finding));
     }
-    ledger.close(Stage::Environment)?;
+    ledger.require(EXAMINED)?;
     let environment = environment.ok_or_else(|| {
         let finding = Finding::new("environment root", "an environment", "none", "report this as a bug");
         ledger.give_up(Check::EnvironmentRoot, finding)
     })?;
-    Ok(LockedEnvironment { snapshot, identity: identity.clone(), environment })
+    let mut distributions = environment.distributions.clone();
+    let lock = lock::verify(snapshot.graph(), &environment.python_full, &distributions, ledger);
+    wheels::verify(wheelhouse, lock.as_ref(), &mut distributions, ledger);
+    ledger.close(Stage::Environment)?;
+    Ok(LockedEnvironment { snapshot, identity: identity.clone(), environment, distributions })
 }
+
+/// The checks of this stage that need nothing of the commit.
+const EXAMINED: &[Check] =
+    &[Check::EnvironmentRoot, Check::EnvironmentInterpreter, Check::EnvironmentRecords, Check::EnvironmentOwned];
 
 /// Examines the environment at that root. Nothing of it is run.
 pub fn examine(root: &Path, budget: &Budget) -> Examination {
@@ -176,12 +206,15 @@ fn look(expected: &Path, budget: &Budget, ledger: &mut Ledger) -> Result<Environ
     ledger.record(Check::EnvironmentRoot, findings);
 
     let interpreter = root.join("bin/python");
-    let interpreter_sha256 = record_interpreter(&interpreter, &config, python, &cure, ledger)?;
+    let (binary, interpreter_sha256) = record_interpreter(&interpreter, &config, python, &cure, ledger)?;
+    // `bin/python3.11` lies in `bin` of the installation it belongs to.
+    let base = binary.ancestors().nth(2).unwrap_or(&binary).to_owned();
     let distributions = installed::verify(&root, &site, &cure.to_string(), budget, ledger);
-    ledger.close(Stage::Environment)?;
+    ledger.require(EXAMINED)?;
+    let python_full = python_full_version(&config).unwrap_or_default();
     let python = python.unwrap_or_default();
     let expected = expected.to_owned();
-    Ok(Environment { expected, root, interpreter, interpreter_sha256, python, site, distributions })
+    Ok(Environment { expected, root, interpreter, interpreter_sha256, base, python, python_full, site, distributions })
 }
 
 /// The commands that make a right environment.
@@ -214,9 +247,15 @@ fn parse_config(text: &str) -> Config {
 
 /// `version` (venv, `3.11.7`) or `version_info` (virtualenv and uv, `3.11.7` or `3.11.7.final.0`).
 fn python_version(config: &Config) -> Option<(u32, u32)> {
-    let text = config.get("version_info").or_else(|| config.get("version"))?;
+    let text = python_full_version(config)?;
     let mut parts = text.split('.').map(|part| part.parse().ok());
     Some((parts.next()??, parts.next()??))
+}
+
+/// The same with the patch release.
+fn python_full_version(config: &Config) -> Option<String> {
+    let text = config.get("version_info").or_else(|| config.get("version"))?;
+    Some(text.split('.').take(3).collect::<Vec<_>>().join("."))
 }
 
 fn record_interpreter(
@@ -225,7 +264,7 @@ fn record_interpreter(
     python: Option<(u32, u32)>,
     cure: &Cure<'_>,
     ledger: &mut Ledger,
-) -> Result<String, Halt> {
+) -> Result<(PathBuf, String), Halt> {
     let mut findings = Vec::new();
     let (major, minor) = OLDEST_PYTHON;
     let wanted = format!("CPython {major}.{minor} or later");
@@ -241,8 +280,8 @@ fn record_interpreter(
     let binary = interpreter
         .canonicalize()
         .map_err(FileError::new("find the interpreter", interpreter))
-        .and_then(|binary| read_file(&binary, INTERPRETER));
-    let binary = binary.map_err(|error| {
+        .and_then(|path| Ok((read_file(&path, INTERPRETER)?, path)));
+    let (binary, path) = binary.map_err(|error| {
         let finding = Finding::new("bin/python", "an interpreter", error.to_string(), cure.to_string());
         ledger.give_up(Check::EnvironmentInterpreter, finding)
     })?;
@@ -251,7 +290,7 @@ fn record_interpreter(
         findings.push(Finding::new("bin/python", "an executable file", actual, cure.to_string()));
     }
     ledger.record(Check::EnvironmentInterpreter, findings);
-    Ok(sha256(&binary.bytes))
+    Ok((path, sha256(&binary.bytes)))
 }
 
 /// `lib/pythonX.Y/site-packages`, and the same below `lib64` where that is a folder of its own and not a link to `lib`.

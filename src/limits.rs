@@ -21,6 +21,12 @@ pub struct Limits {
     pub inflated_bytes: u64,
     /// Seconds of the whole run.
     pub seconds: u64,
+    /// Seconds in which a probe must have started, or imported the SDK. Reached, the SDK is refused.
+    pub import_seconds: u64,
+    /// Seconds in which a probe must have answered one question. Reached, the SDK is refused.
+    pub answer_seconds: u64,
+    /// Bytes of memory that one probe may map. The system denies it more.
+    pub probe_bytes: u64,
 }
 
 impl Default for Limits {
@@ -33,6 +39,9 @@ impl Default for Limits {
             objects: 20_000_000,
             inflated_bytes: 64 << 30,
             seconds: 600,
+            import_seconds: 120,
+            answer_seconds: 10,
+            probe_bytes: 2 << 30,
         }
     }
 }

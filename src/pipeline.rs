@@ -9,6 +9,7 @@ use crate::behaviour::{self, Standby, Terms};
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::contract::Contract;
 use crate::environment::{self, Distribution, Examination};
+use crate::fs::private_folder;
 use crate::graph::{self, Source};
 use crate::identity::{CommitId, ExpectedIdentity, ReleaseVersion};
 use crate::inventory;
@@ -39,6 +40,8 @@ pub struct Request<'a> {
     pub deny_advisories: bool,
     /// Accept no probe that the kernel confines less than in full.
     pub require_sandbox: bool,
+    /// A folder of wheels to hold what is installed against.
+    pub wheelhouse: Option<&'a Path>,
     /// Where private folders are made.
     pub temporary: PathBuf,
     /// The clock, the bounds and the interrupt flag.
@@ -91,7 +94,13 @@ fn prove(
     observer: Observer<'_>,
     run: &mut Run,
 ) -> Result<Approval, Halt> {
-    let side = request.budget.branch();
+    // One folder for everything of this run: the probes may read what is in it, and nothing of other runs.
+    let room = private_folder(&request.temporary).map_err(|error| {
+        let hint = "name another folder in TMPDIR, with room for the package";
+        let finding = Finding::new("temporary folder", "a private folder", error.to_string(), hint);
+        run.ledger.give_up(Check::SnapshotDigest, finding)
+    })?;
+    let (room, side) = (room.path(), request.budget.branch());
     thread::scope(|scope| {
         let (examined, examination) = mpsc::sync_channel(1);
         let (ready, standby) = mpsc::sync_channel(1);
@@ -102,10 +111,10 @@ fn prove(
             let environment = examination.environment().cloned();
             let _ = examined.send(examination);
             if let Some(environment) = environment {
-                let _ = ready.send(behaviour::prepare(environment, request.contract, &request.temporary, &side));
+                let _ = ready.send(behaviour::prepare(environment, request.contract, room, &side));
             }
         });
-        let outcome = conclude(request, identity, observer, run, &Ahead { examination, standby });
+        let outcome = conclude(request, identity, room, observer, run, &Ahead { examination, standby });
         side.abandon();
         outcome
     })
@@ -120,20 +129,21 @@ struct Ahead {
 fn conclude(
     request: &Request<'_>,
     identity: &ExpectedIdentity,
+    room: &Path,
     observer: Observer<'_>,
     run: &mut Run,
     ahead: &Ahead,
 ) -> Result<Approval, Halt> {
-    let snapshot = materialise(request, &request.temporary, observer, run)?;
+    let snapshot = materialise(request, room, observer, run)?;
     let environment = timed(Stage::Environment, observer, run, |run| {
         let examination = received(&ahead.examination, Check::EnvironmentRoot, run)?;
-        environment::verify(snapshot, examination, identity, &mut run.ledger)
+        environment::verify(snapshot, examination, identity, request.wheelhouse, &mut run.ledger)
     })?;
-    run.evidence.distributions = environment.environment().distributions().to_vec();
+    run.evidence.distributions = environment.distributions().to_vec();
     run.evidence.interpreter_sha256 = Some(environment.environment().interpreter_sha256().to_owned());
     let report = timed(Stage::Behaviour, observer, run, |run| {
         let Request { contract, seed, generated, require_sandbox, deny_advisories, .. } = *request;
-        let compiler = behaviour::compile(&environment, contract, &request.temporary);
+        let compiler = behaviour::compile(&environment, contract, room);
         let standby = received(&ahead.standby, Check::ProbeIsolated, run)?;
         let manifest = request.manifest.unwrap_or_else(|| contract.manifest());
         let terms = Terms { contract, seed, require_sandbox, manifest, generated, deny_advisories };

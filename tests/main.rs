@@ -17,6 +17,7 @@ mod contract;
 mod corpus;
 mod graph;
 mod hostile;
+mod locked;
 mod network;
 mod processes;
 mod readme;

@@ -5,6 +5,7 @@ mod contract;
 mod environment;
 mod gate;
 mod influence;
+mod makers;
 mod mutants;
 mod producer;
 mod readme;

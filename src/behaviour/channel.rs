@@ -138,6 +138,16 @@ impl Channel {
         serde_json::from_value(Value::Object(answer)).map_err(|error| Fault::NotTheAnswer(error.to_string()))
     }
 
+    /// The pipes that the other end may hold: what `fstat` says identifies them.
+    pub(super) fn pipes(&self) -> Result<Vec<u64>, Fault> {
+        let mut pipes = Vec::new();
+        let heard = self.complaints.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for end in [Some(&self.questions), Some(&self.answers), heard.source.as_ref()].into_iter().flatten() {
+            pipes.push(rustix::fs::fstat(end).map_err(io::Error::from)?.st_ino);
+        }
+        Ok(pipes)
+    }
+
     /// Nothing may have come since the last answer.
     fn require_silence(&mut self) -> Result<(), Fault> {
         self.receive()?;

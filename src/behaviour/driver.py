@@ -44,9 +44,13 @@ def never_from_bytecode(roots, compiled):
 def serve():
     # Held as locals: rebinding a name of a module or of builtins does not reach them.
     read, write, close, exit_now = os.read, os.write, os.close, os._exit
-    loads, text_of, kind_of = json.loads, repr, type
+    loads, text_of, kind_of, anything = json.loads, repr, type, BaseException
+    is_a, is_subclass, attribute, text = isinstance, issubclass, getattr, str
+    ordinary, leaving = Exception, (SystemExit, KeyboardInterrupt)
     dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
-    modules = sys.modules
+    modules, image_of = sys.modules, marshal.dumps
+    # Whatever a careless caller left open ends here; 3 to 6 are the forks'.
+    os.closerange(7, 1 << 16)
     questions, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -84,6 +88,25 @@ def serve():
             loaded=sorted(modules),
         )
 
+    def confine(asked):
+        """Gives up for good what is not needed from here on: a filter that the kernel holds this process to."""
+        try:
+            import ctypes
+        except ImportError:
+            return answer(asked["nonce"], confined=False)
+
+        class Program(ctypes.Structure):
+            _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+
+        filter = bytes.fromhex(asked["filter"])
+        set_seccomp, filter_mode = 22, 2
+        done = ctypes.CDLL(None).prctl(
+            ctypes.c_int(set_seccomp),
+            ctypes.c_ulong(filter_mode),
+            ctypes.byref(Program(len(filter) // 8, filter)),
+        )
+        answer(asked["nonce"], confined=done == 0)
+
     def search_first(folders, compiled):
         sys.path_hooks.insert(0, never_from_bytecode(folders, compiled))
         sys.path[:0] = folders
@@ -103,9 +126,10 @@ def serve():
     def fork(asked):
         """Leaves one process on each pair of descriptors; this one waits for the end."""
         nonlocal questions, answers, pending
-        pairs = asked["descriptors"]
+        pairs, ids = asked["descriptors"], []
         for pair in pairs:
-            if os.fork() == 0:
+            ids.append(os.fork())
+            if ids[-1] == 0:
                 for other in pairs:
                     if other is not pair:
                         close(other[0])
@@ -118,7 +142,7 @@ def serve():
         for pair in pairs:
             close(pair[0])
             close(pair[1])
-        answer(asked["nonce"])
+        answer(asked["nonce"], ids=ids)
 
     def load(asked):
         """Imports the module with the SDK's folder in front, and remembers what the questions will name."""
@@ -139,13 +163,13 @@ def serve():
             read_document = getattr(module, asked["document_parser"], loads)
             manifest = calls["manifest"](loads(asked["manifest"]))
             tools = {tool.name: tool for tool in manifest.tools}
-        except BaseException as error:
-            answer(asked["nonce"], failed=kind_of(error).__name__ + ": " + str(error)[:500])
+        except anything as error:
+            answer(asked["nonce"], failed=kind_of(error).__name__ + ": " + text(error)[:500])
             return None
-        version = getattr(package, "__version__", None)
+        version = attribute(package, "__version__", None)
         answer(
             asked["nonce"],
-            origin=str(getattr(module, "__file__", None)),
+            origin=text(attribute(module, "__file__", None)),
             version=version if kind_of(version) is str else text_of(version),
             version_is_str=kind_of(version) is str,
             payload_rejection=rejection_facts(payload_rejection),
@@ -154,20 +178,27 @@ def serve():
         return calls, tools, model, read_document, payload_rejection, manifest_rejection
 
     def rejection_facts(kind):
-        if not isinstance(kind, type):
+        if not is_a(kind, kind_of):
             return {"module": "", "name": text_of(kind), "exception": False}
         return {
             "module": kind.__module__,
             "name": kind.__qualname__,
-            "exception": issubclass(kind, Exception) and not issubclass(kind, (SystemExit, KeyboardInterrupt)),
+            "exception": is_subclass(kind, ordinary) and not is_subclass(kind, leaving),
         }
+
+    def image(value):
+        """The value's bytes, its types and the order of its members included; None if it is no longer made of JSON's types."""
+        try:
+            return image_of(value, 2)
+        except ValueError:
+            return None
 
     def ask(asked, loaded):
         calls, tools, model, read_document, payload_rejection, manifest_rejection = loaded
         what = asked["ask"]
         rejection = manifest_rejection if what == "manifest" else payload_rejection
         value = None if what == "document" else loads(asked["input"])
-        before = text_of(value)
+        before = image(value)
         try:
             if what == "manifest":
                 result = calls[what](value)
@@ -179,10 +210,10 @@ def serve():
                 result = calls[what](tools[asked["tool"]], value)
                 accepted = result is None
             did, raised = ("returned" if accepted else "returned-a-value"), None
-        except BaseException as error:
+        except anything as error:
             did = "rejected" if kind_of(error) is rejection else "raised"
             raised = text_of(kind_of(error))[:200]
-        answer(asked["nonce"], did=did, raised=raised, unchanged=text_of(value) == before)
+        answer(asked["nonce"], did=did, raised=raised, unchanged=image(value) == before)
 
     def end(asked):
         loaded = []
@@ -203,6 +234,8 @@ def serve():
         about = asked["about"]
         if about == "interpreter":
             interpreter(asked)
+        elif about == "confine":
+            confine(asked)
         elif about == "preload":
             preload(asked)
         elif about == "fork":

@@ -1,16 +1,19 @@
 //! From two transcripts to the rows of the behaviour stage.
 
+mod modules;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::facts::{Answer, Did, Import, InterpreterFacts, ModuleFacts, RejectionFacts};
 use super::{
-    Answer, Did, Evidence, Fault, Import, Interpreter, InterpreterFacts, Interview, Known, LoadedModule, ModuleFacts,
-    ModuleKind, NamedModule, Observation, Observed, RejectionFacts, Sandbox, Series, Terms, Transcript,
+    Evidence, Fault, Interpreter, Interview, Known, Observation, Observed, Residue, Sandbox, Series, Terms, Transcript,
 };
 use crate::check::{Check, Finding, Ledger, limited};
-use crate::contract::advisory::advisories;
-use crate::contract::{Contract, Topic, Verdict};
+use crate::contract::advisory::{Advisory, advisories};
+use crate::contract::{Contract, Topic, Vector, Verdict};
 use crate::environment::{LockedEnvironment, OLDEST_PYTHON};
+use modules::{loaded, relative};
 
 const REPORT_IT: &str = "keep the record blocked and report this to the SDK's maintainers";
 const REMAKE_IT: &str =
@@ -36,6 +39,7 @@ pub(super) fn judge(
         loaded(transcripts, environment, contract, evidence, ledger);
     }
     transcript(interview, series, ledger);
+    residues(transcripts, ledger);
     if imports.iter().any(|import| matches!(import, Import::Loaded(_))) {
         vectors(transcripts, series, terms.deny_advisories, evidence, ledger);
     }
@@ -66,6 +70,7 @@ fn isolation(interview: &Interview, environment: &LockedEnvironment, evidence: &
         implementation: facts.implementation.clone(),
         version: facts.version.map(|part| part.to_string()).join("."),
         base_prefix: facts.base_prefix.clone(),
+        standard_library_sha256: None,
     });
 }
 
@@ -210,6 +215,31 @@ fn transcript(interview: &Interview, series: &Series, ledger: &mut Ledger) {
     ledger.record(Check::ProbeTranscript, findings);
 }
 
+fn residues(transcripts: &[Transcript; 2], ledger: &mut Ledger) {
+    let mut findings = Vec::new();
+    for (transcript, name) in transcripts.iter().zip(["first probe", "second probe"]) {
+        match &transcript.residue {
+            // The dialogue did not get that far, which its own check says.
+            None => return,
+            Some(Ok(residue)) => findings.extend(residue.iter().map(|residue| {
+                let (expected, actual) = match residue {
+                    Residue::Threads(count) => ("one thread", format!("{count} threads")),
+                    Residue::Children(count) => ("no process of its own", format!("{count} processes")),
+                    Residue::Open(target) => ("no file open but its pipes", target.display().to_string()),
+                    Residue::Gone => ("a process that waits for more", "none of that id".into()),
+                };
+                Finding::new(name, expected, actual, REPORT_IT)
+            })),
+            Some(Err(error)) => {
+                let hint = "mount /proc where the gate runs, so that it can look at the probes";
+                let finding = Finding::new(name, "a process to look at in /proc", error.to_string(), hint);
+                return ledger.undecided(Check::ProbeResidue, finding);
+            }
+        }
+    }
+    ledger.record(Check::ProbeResidue, limited(findings));
+}
+
 /// A dialogue may be without fault and still not whole.
 fn unfinished(transcript: &Transcript, subject: String, expected: &str) -> Option<Finding> {
     match (&transcript.end, &transcript.import) {
@@ -260,7 +290,8 @@ fn vectors(
     let mut findings: BTreeMap<Check, Vec<Finding>> = BTreeMap::new();
     let mut verdicts: BTreeMap<Check, BTreeSet<Verdict>> = BTreeMap::new();
     let mut disagreements = Vec::new();
-    let mut silent: BTreeMap<Check, usize> = BTreeMap::new();
+    // What a dialogue that broke off did not get to is told once, by its own check. What it got to is judged.
+    let whole = transcripts.iter().all(|transcript| transcript.fault.is_none());
     for (index, vector) in series.vectors().iter().enumerate() {
         let asked = (0..2).filter(|&probe| series.asks(probe, index));
         let answers: Vec<_> = asked
@@ -268,16 +299,13 @@ fn vectors(
             .collect();
         let check = check_of(vector.topic);
         let demanded = demanded(vector.expected);
-        let wrong = answers.iter().find(|(_, answer)| observed(*answer) != demanded);
+        let wrong = answers.iter().find(|(_, answer)| (whole || answer.is_some()) && observed(*answer) != demanded);
         match wrong {
             None => {
                 verdicts.entry(check).or_default().insert(vector.expected);
             }
-            // The dialogue broke off: its own check says why, and one finding for all of them is enough.
-            Some((_, None)) => *silent.entry(check).or_default() += 1,
             Some((transcript, answer)) => {
-                // Only what was drawn afresh can be a known difference: the published vectors keep clear of those.
-                let known = if series.is_fresh(index) { advisories(&vector.question, &vector.input) } else { vec![] };
+                let known = if series.is_fresh(index) { known(vector, *answer) } else { vec![] };
                 for &advisory in &known {
                     evidence.advisories.entry(advisory.id).or_insert(Known { advisory, vectors: 0 }).vectors += 1;
                 }
@@ -312,7 +340,9 @@ fn vectors(
     }
     for check in [Check::VectorsInteger, Check::VectorsDateTime, Check::VectorsSchema] {
         let mut found = findings.remove(&check).unwrap_or_default();
-        found.extend(silent.get(&check).map(|count| unanswered(*count)));
+        if !whole && found.is_empty() {
+            continue;
+        }
         // No vectors prove nothing, and neither do vectors of one kind only.
         if found.is_empty() && verdicts.get(&check).is_none_or(|verdicts| verdicts.len() < 2) {
             let hint = "this gate was built without them: use a released one";
@@ -320,14 +350,18 @@ fn vectors(
         }
         ledger.record(check, limited(found));
     }
-    let unheard: usize = silent.values().sum();
-    disagreements.extend((unheard > 0).then(|| unanswered(unheard)));
-    ledger.record(Check::ProbeAgreement, limited(disagreements));
+    if whole || !disagreements.is_empty() {
+        ledger.record(Check::ProbeAgreement, limited(disagreements));
+    }
 }
 
-fn unanswered(count: usize) -> Finding {
-    let subject = format!("{count} vector{}", if count == 1 { "" } else { "s" });
-    Finding::new(subject, "an answer of each probe", "no answer", "see probe.transcript")
+/// The known differences that this wrong answer to a fresh vector falls under. The published ones keep clear of those, and no
+/// crash is known.
+pub(super) fn known(vector: &Vector, answer: Option<&Answer>) -> Vec<&'static Advisory> {
+    match observed(answer) {
+        Observed::Accept | Observed::Reject => advisories(&vector.question, &vector.input),
+        Observed::Crash | Observed::Nothing => Vec::new(),
+    }
 }
 
 fn check_of(topic: Topic) -> Check {
@@ -341,88 +375,4 @@ fn check_of(topic: Topic) -> Check {
 fn excerpt(input: &str) -> String {
     let start: String = input.chars().take(160).collect();
     if start.len() < input.len() { format!("{start}…") } else { start }
-}
-
-fn loaded(
-    transcripts: &[Transcript; 2],
-    environment: &LockedEnvironment,
-    contract: &Contract,
-    evidence: &mut Evidence,
-    ledger: &mut Ledger,
-) {
-    let base = evidence.interpreter.as_ref().map(|interpreter| interpreter.base_prefix.clone()).unwrap_or_default();
-    let ends = transcripts.iter().filter_map(|transcript| transcript.end.as_ref());
-    let modules: BTreeSet<_> =
-        ends.flat_map(|end| &end.modules).map(|module| classify(module, environment, &base)).collect();
-    let own = |name: &str| name == contract.package || name.starts_with(&format!("{}.", contract.package));
-    let mut findings = Vec::new();
-    for module in &modules {
-        let right = match module.kind {
-            ModuleKind::Elsewhere => false,
-            ModuleKind::Snapshot => own(&module.name),
-            _ => !own(&module.name),
-        };
-        if !right {
-            let expected = if own(&module.name) {
-                "the private copy"
-            } else {
-                "the environment, the standard library or the interpreter"
-            };
-            let actual = format!("{} ({:?})", module.origin, module.kind);
-            findings.push(Finding::new(&module.name, format!("loaded from {expected}"), actual, REPORT_IT));
-        }
-    }
-    ledger.record(Check::ModuleLoaded, limited(findings));
-
-    let from = |name: &str| modules.iter().find(|module| module.name == name);
-    let absent = contract.dependencies.iter().filter_map(|&name| match from(name) {
-        Some(module) if module.kind == ModuleKind::Environment => None,
-        found => {
-            let actual = found.map_or("not loaded".into(), |module| module.origin.clone());
-            Some(Finding::new(name, "loaded from the environment", actual, REMAKE_IT))
-        }
-    });
-    let absent = absent.collect();
-    ledger.record(Check::ModuleDependencies, absent);
-    evidence.loaded = modules.into_iter().collect();
-}
-
-fn classify(module: &NamedModule, environment: &LockedEnvironment, base: &str) -> LoadedModule {
-    let named = |kind, origin: &str| LoadedModule { name: module.name.clone(), origin: origin.to_owned(), kind };
-    let origin = module.origin.as_deref();
-    match (module.file.as_deref(), origin) {
-        _ if module.name == "__main__" => named(ModuleKind::Probe, "driver"),
-        (_, Some("built-in" | "frozen")) => named(ModuleKind::BuiltIn, origin.unwrap_or_default()),
-        (None, None) => named(ModuleKind::InMemory, "memory"),
-        (Some(file), Some(origin)) if file != origin => named(ModuleKind::Elsewhere, &format!("{file} or {origin}")),
-        (Some(path), _) | (None, Some(path)) => {
-            let (kind, origin) = place(path, environment, base);
-            named(kind, &origin)
-        }
-    }
-}
-
-fn place(path: &str, environment: &LockedEnvironment, base: &str) -> (ModuleKind, String) {
-    let dotted = path.split('/').any(|part| part == "..");
-    let below = |root: &Path| Path::new(path).strip_prefix(root).ok().filter(|_| !dotted);
-    let text = |path: &Path| path.to_string_lossy().into_owned();
-    if let Some(rest) = below(environment.snapshot().root()) {
-        return (ModuleKind::Snapshot, text(rest));
-    }
-    if let Some(rest) = environment.environment().site().iter().find_map(|site| below(site)) {
-        return (ModuleKind::Environment, text(rest));
-    }
-    match below(Path::new(base)) {
-        Some(rest) if !base.is_empty() && !path.contains("site-packages") && !path.contains("dist-packages") => {
-            (ModuleKind::StandardLibrary, text(rest))
-        }
-        _ => (ModuleKind::Elsewhere, path.to_owned()),
-    }
-}
-
-fn relative(path: &str, environment: &LockedEnvironment) -> String {
-    match place(path, environment, "") {
-        (ModuleKind::Environment, rest) => format!("{rest} of the environment"),
-        (_, rest) => rest,
-    }
 }

@@ -14,8 +14,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::channel::{Channel, Complaints, Fault};
-use super::process::Process;
-use super::sandbox::Sandbox;
+use super::process::{self, Process};
+use super::sandbox::{Later, Sandbox};
 use crate::environment::Environment;
 use crate::limits::Budget;
 
@@ -32,10 +32,48 @@ pub(super) struct Probes {
     forks: Option<[Channel; 2]>,
 }
 
+/// One of the forks.
+#[derive(Debug)]
+pub(super) struct Probe {
+    pub(super) channel: Channel,
+    /// Its id, and that of the process it was forked from.
+    pub(super) id: i32,
+    pub(super) parent: i32,
+}
+
+impl Probe {
+    /// Takes from it what it can do without. `false` if it cannot be taken here.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub(super) fn confine(&mut self, patience: Duration) -> Result<bool, Fault> {
+        confine(&mut self.channel, Later::Forked(self.id.unsigned_abs()), patience)
+    }
+}
+
 /// An answer without facts.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Done {}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Confined {
+    confined: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Forked {
+    ids: [i32; 2],
+}
+
+fn confine(channel: &mut Channel, later: Later, patience: Duration) -> Result<bool, Fault> {
+    let Ok(filter) = later.filter() else { return Ok(false) };
+    let question = [("about".to_owned(), Value::from("confine")), ("filter".to_owned(), filter.into())];
+    let Confined { confined } = channel.ask(Map::from_iter(question), patience)?;
+    Ok(confined)
+}
 
 impl Probes {
     /// Starts the driver.
@@ -78,14 +116,29 @@ impl Probes {
         &mut self.control
     }
 
-    /// Forks. The two channels are handed out once.
+    /// Takes from the process that will fork what it can do without. `false` if it cannot be taken here.
     ///
     /// # Errors
     /// Any [`Fault`].
-    pub(super) fn fork(&mut self, patience: Duration) -> Result<[Channel; 2], Fault> {
+    pub(super) fn confine(&mut self, patience: Duration) -> Result<bool, Fault> {
+        confine(&mut self.control, Later::Started, patience)
+    }
+
+    /// Forks. The two probes are handed out once.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub(super) fn fork(&mut self, patience: Duration) -> Result<[Probe; 2], Fault> {
         let about = [("about".to_owned(), Value::from("fork")), ("descriptors".to_owned(), json!(DESCRIPTORS))];
-        let Done {} = self.control.ask(Map::from_iter(about), patience)?;
-        self.forks.take().ok_or_else(|| Fault::Pipe(io::Error::other("forked twice")))
+        let Forked { ids } = self.control.ask(Map::from_iter(about), patience)?;
+        let parent = self.process.child().id().cast_signed();
+        // The process is believed no more than it has to be: these ids will be looked at, and one of them signalled by nobody.
+        let forked = |id| process::processes().any(|process| process.id == id && process.parent == parent);
+        if ids[0] == ids[1] || !ids.into_iter().all(forked) {
+            return Err(Fault::NotTheAnswer("it names processes that are not its own".into()));
+        }
+        let [first, second] = self.forks.take().ok_or_else(|| Fault::Pipe(io::Error::other("forked twice")))?;
+        Ok([Probe { channel: first, id: ids[0], parent }, Probe { channel: second, id: ids[1], parent }])
     }
 
     /// Imports the modules from these folders, once for both forks; what cannot be imported is passed over. `code` is where some of

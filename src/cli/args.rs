@@ -151,6 +151,9 @@ pub(super) struct Verify {
     /// Decide nothing unless the kernel confines the SDK's process in full
     #[arg(long)]
     pub(super) require_sandbox: bool,
+    /// Hold what is installed against the wheels here whose digests the commit's uv.lock names
+    #[arg(long, value_name = "DIR")]
+    pub(super) wheelhouse: Option<PathBuf>,
     #[command(flatten)]
     pub(super) limits: LimitFlags,
 }
@@ -280,6 +283,15 @@ pub(super) struct LimitFlags {
     /// Seconds of the whole run
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().seconds)]
     limit_seconds: u64,
+    /// Seconds in which the SDK must be imported; more is a refusal
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().import_seconds)]
+    limit_import_seconds: u64,
+    /// Seconds in which the SDK must answer one question; more is a refusal
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().answer_seconds)]
+    limit_answer_seconds: u64,
+    /// Bytes of memory that one process of the SDK may map; more is denied
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().probe_bytes)]
+    limit_probe_bytes: u64,
 }
 
 impl From<&LimitFlags> for Limits {
@@ -292,6 +304,9 @@ impl From<&LimitFlags> for Limits {
             objects: flags.limit_objects,
             inflated_bytes: flags.limit_inflated_bytes,
             seconds: flags.limit_seconds,
+            import_seconds: flags.limit_import_seconds,
+            answer_seconds: flags.limit_answer_seconds,
+            probe_bytes: flags.limit_probe_bytes,
         }
     }
 }

@@ -151,6 +151,7 @@ fn run(case: &Case, place: &Path, environment: &Path, signals: &Signals, output:
         generated: behaviour::GENERATED,
         require_sandbox: false,
         deny_advisories: false,
+        wheelhouse: None,
         temporary: std::env::temp_dir(),
         budget: Budget::start(Limits::default(), signals.interrupt()),
     };

@@ -106,6 +106,7 @@ pub(super) fn snapshot(options: &Snapshot, signals: &Signals, output: &Output) -
         generated: 0,
         require_sandbox: false,
         deny_advisories: false,
+        wheelhouse: None,
         temporary: parent.clone(),
         budget: budget.clone(),
     };
@@ -255,6 +256,7 @@ impl<'a> Session<'a> {
             generated: self.options.generated,
             require_sandbox: self.options.require_sandbox,
             deny_advisories: self.options.deny_advisories,
+            wheelhouse: self.options.wheelhouse.as_deref(),
             temporary: std::env::temp_dir(),
             budget: self.budget.clone(),
         };

@@ -22,6 +22,9 @@ pub struct Distribution {
     pub files: u64,
     /// What its files were held against.
     pub record: Evidence,
+    /// The rows of its RECORD.
+    #[serde(skip)]
+    pub(super) rows: Listed,
 }
 
 /// What stands behind an installed distribution.
@@ -30,13 +33,26 @@ pub struct Distribution {
 pub enum Evidence {
     /// Its files are what its RECORD says; where the RECORD came from is not known.
     SelfConsistent,
+    /// Its files are what its RECORD says, and that is what the RECORD of the wheel says whose SHA-256 the commit's `uv.lock` names.
+    Anchored,
+}
+
+#[cfg(test)]
+impl Distribution {
+    pub(super) fn for_tests(name: &str, version: &str) -> Self {
+        let (name, version) = (name.to_owned(), version.to_owned());
+        Distribution { name, version, files: 0, record: Evidence::SelfConsistent, rows: Listed::new() }
+    }
 }
 
 /// Bytes of the largest installed file that is read: shared libraries stay far below.
 const LARGEST: u64 = 1 << 30;
 
-/// The digest a RECORD gives, or `None` for a file listed without.
-type Listed = BTreeMap<PathBuf, Option<String>>;
+/// Paths as a RECORD spells them, each with the SHA-256 it gives, or `None` for a file listed without.
+pub type Listed = Vec<(String, Option<String>)>;
+
+/// The same by absolute path, of all distributions.
+type Files = BTreeMap<PathBuf, Option<String>>;
 
 /// Records the two checks of what is installed; the distributions, sorted by name.
 pub(super) fn verify(
@@ -48,7 +64,7 @@ pub(super) fn verify(
 ) -> Vec<Distribution> {
     let mut findings = Findings { cure, records: Vec::new(), owned: Vec::new() };
     let mut distributions = Vec::new();
-    let mut listed = Listed::new();
+    let mut listed = Files::new();
     let mut present = Vec::new();
     for folder in site {
         match walk(folder, &mut findings) {
@@ -128,7 +144,7 @@ fn walk(folder: &Path, findings: &mut Findings<'_>) -> Result<Vec<PathBuf>, walk
 
 /// Bytecode in a `__pycache__` folder, with the tag that keeps it from being imported by name. It is never read: the probes
 /// compile what they load from here.
-fn is_cached_bytecode(path: &Path) -> bool {
+pub(super) fn is_cached_bytecode(path: &Path) -> bool {
     let cached = path.parent().and_then(Path::file_name) == Some(OsStr::new("__pycache__"));
     let tagged = path.file_stem().is_some_and(|stem| Path::new(stem).extension().is_some());
     cached && tagged && path.extension() == Some(OsStr::new("pyc"))
@@ -142,7 +158,7 @@ fn is_leftover(path: &Path) -> bool {
 fn read_records(
     root: &Path,
     folder: &Path,
-    listed: &mut Listed,
+    listed: &mut Files,
     findings: &mut Findings<'_>,
 ) -> Result<Vec<Distribution>, FileError> {
     let mut distributions = Vec::new();
@@ -173,22 +189,22 @@ fn read_records(
             }
         };
         let count = files.len() as u64;
-        for (file, digest) in files {
-            match resolve(root, folder, &file) {
+        for (file, digest) in &files {
+            match resolve(root, folder, file) {
                 Some(file) => {
-                    listed.insert(file, digest);
+                    listed.insert(file, digest.clone());
                 }
                 None => findings.record(format!("{subject}/RECORD"), "paths inside the environment", file),
             }
         }
         let (name, version) = (name.to_owned(), version.to_owned());
-        distributions.push(Distribution { name, version, files: count, record: Evidence::SelfConsistent });
+        distributions.push(Distribution { name, version, files: count, record: Evidence::SelfConsistent, rows: files });
     }
     Ok(distributions)
 }
 
 /// Rows of path, `algorithm=digest` and size; only SHA-256 counts as a digest.
-pub fn parse_record(bytes: &[u8]) -> Result<Vec<(String, Option<String>)>, String> {
+pub fn parse_record(bytes: &[u8]) -> Result<Listed, String> {
     let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes);
     let mut files = Vec::new();
     for row in rows.records() {
@@ -233,7 +249,7 @@ fn compare(
 ) -> Result<(), crate::limits::Stop> {
     let differences = parallel::map(&listed, |(path, digest)| {
         budget.check()?;
-        Ok(difference(path, digest.as_deref()).map(|(expected, actual)| (relative(root, path), expected, actual)))
+        Ok(difference(root, path, digest.as_deref()).map(|(expected, actual)| (relative(root, path), expected, actual)))
     });
     for (path, expected, actual) in differences.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten() {
         findings.record(path, expected, actual);
@@ -242,15 +258,17 @@ fn compare(
 }
 
 /// Expected and found, where the file is not what its RECORD says.
-fn difference(path: &Path, digest: Option<&str>) -> Option<(String, String)> {
+fn difference(root: &Path, path: &Path, digest: Option<&str>) -> Option<(String, String)> {
     if is_cached_bytecode(path) {
         return None;
     }
     let Some(digest) = digest else {
-        // A RECORD cannot list its own digest, nor that of its signature.
+        // A RECORD cannot list its own digest, nor that of its signature. Some makers write the programs that nobody runs here
+        // without one.
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let own = path.parent().is_some_and(|parent| parent.extension() == Some(OsStr::new("dist-info")));
-        let exempt = own && matches!(name, "RECORD" | "RECORD.jws" | "RECORD.p7s");
+        let program = path.parent() == Some(&root.join("bin"));
+        let exempt = program || own && matches!(name, "RECORD" | "RECORD.jws" | "RECORD.p7s");
         return (!exempt).then(|| ("a digest in the RECORD".into(), "a file listed without one".into()));
     };
     let expected = format!("sha256={digest}");

@@ -136,6 +136,9 @@ pub struct Environment {
     pub python_version: Option<String>,
     /// Of the binary `bin/python` leads to.
     pub interpreter_sha256: Option<String>,
+    /// Over the files of the standard library's modules that the probes loaded, one line each in path order: `<sha256> <path>\n`.
+    /// It tells one standard library from another; it does not say which is right.
+    pub standard_library_sha256: Option<String>,
     /// Sorted by name.
     pub distributions: Vec<Distribution>,
     /// What the kernel enforced on the probes, once they ran.

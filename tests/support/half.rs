@@ -33,6 +33,7 @@ pub fn interruptible(
         generated: 0,
         deny_advisories: false,
         require_sandbox: false,
+        wheelhouse: None,
         temporary: parent.to_owned(),
         budget: Budget::start(Limits::default(), interrupt),
     };

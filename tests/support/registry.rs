@@ -129,6 +129,15 @@ pub fn environment(version: &str) -> PathBuf {
     })
 }
 
+/// An environment with `uv` and `virtualenv`, the other makers of environments.
+pub fn makers() -> PathBuf {
+    once("makers", |dir| {
+        run(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(dir));
+        let python = dir.join("bin/python");
+        pip(Command::new("python3").args(["-m", "pip", "--python"]).arg(python).args(["install", "uv", "virtualenv"]));
+    })
+}
+
 /// The producer's sdist, unpacked.
 pub fn producer() -> PathBuf {
     let (version, sha256) = PRODUCER;

@@ -22,6 +22,9 @@ pub struct Subject {
     pub repo: Repo,
     pub commit: String,
     pub environment: PathBuf,
+    /// As `--wheelhouse` names it.
+    pub wheelhouse: Option<PathBuf>,
+    pub limits: Limits,
 }
 
 impl Subject {
@@ -32,6 +35,14 @@ impl Subject {
 
     /// The SDK with changes made before the commit.
     pub fn edited(edit: impl FnOnce(&Repo)) -> Self {
+        let mut subject = Self::within(Path::new(""), edit);
+        subject.environment = subject.dir.path().join("venv");
+        make_environment(&subject.environment, &[]);
+        subject
+    }
+
+    /// The SDK with changes made before the commit, and the environment of another subject.
+    pub fn within(environment: &Path, edit: impl FnOnce(&Repo)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let repo = Repo::init(dir.path().join("sdk"));
         for (path, text) in DEMO_SDK {
@@ -39,11 +50,9 @@ impl Subject {
         }
         edit(&repo);
         let commit = repo.commit_all("The embedded SDK");
-        let environment = dir.path().join("venv");
-        make_environment(&environment, &[]);
         // Where every run of this subject makes its private folders.
         std::fs::create_dir(dir.path().join("tmp")).unwrap();
-        Subject { dir, repo, commit, environment }
+        Subject { dir, repo, commit, environment: environment.to_owned(), wheelhouse: None, limits: Limits::default() }
     }
 
     /// Where private folders are made; empty when no run is under way.
@@ -102,8 +111,9 @@ impl Subject {
             generated: 0,
             require_sandbox: false,
             deny_advisories: false,
+            wheelhouse: self.wheelhouse.as_deref(),
             temporary: self.temporary(),
-            budget: Budget::start(Limits::default(), Default::default()),
+            budget: Budget::start(self.limits.clone(), Default::default()),
         };
         let (run, approval) = pipeline::verify(&request, &identity, &|_| {});
         let left: Vec<_> = std::fs::read_dir(self.temporary()).unwrap().map(|entry| entry.unwrap().path()).collect();

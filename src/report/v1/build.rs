@@ -67,6 +67,8 @@ impl Report {
                 implementation: interpreter.map(|interpreter| interpreter.implementation.clone()),
                 python_version: interpreter.map(|interpreter| interpreter.version.clone()),
                 interpreter_sha256: evidence.interpreter_sha256.clone(),
+                standard_library_sha256: interpreter
+                    .and_then(|interpreter| interpreter.standard_library_sha256.clone()),
                 distributions: evidence.distributions.clone(),
                 sandbox: evidence.behaviour.sandbox.clone(),
             },
