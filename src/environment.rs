@@ -37,8 +37,8 @@ pub struct Environment {
     root: PathBuf,
     interpreter: PathBuf,
     interpreter_sha256: String,
-    /// Where the interpreter's own files are, without links.
-    base: PathBuf,
+    /// The installations that the interpreter's own files may be in, without links.
+    bases: Vec<PathBuf>,
     python: (u32, u32),
     /// The same with all that `pyvenv.cfg` says.
     python_full: String,
@@ -60,9 +60,8 @@ impl Environment {
     /// The folders that the interpreter needs to run in this environment, its system's libraries left out: itself, its standard
     /// library, and what is installed here.
     pub(crate) fn readable(&self) -> Vec<PathBuf> {
-        let mut folders = ["bin", "lib", "lib64"].map(|name| self.base.join(name)).to_vec();
-        folders.push(self.root.clone());
-        folders
+        let of = |base: &PathBuf| ["bin", "lib", "lib64"].map(|name| base.join(name));
+        self.bases.iter().flat_map(of).chain([self.root.clone()]).collect()
     }
 
     /// SHA-256 of the binary `bin/python` leads to, hexadecimal.
@@ -207,14 +206,17 @@ fn look(expected: &Path, budget: &Budget, ledger: &mut Ledger) -> Result<Environ
 
     let interpreter = root.join("bin/python");
     let (binary, interpreter_sha256) = record_interpreter(&interpreter, &config, python, &cure, ledger)?;
-    // `bin/python3.11` lies in `bin` of the installation it belongs to.
-    let base = binary.ancestors().nth(2).unwrap_or(&binary).to_owned();
+    // `bin/python3.11` lies in `bin` of the installation it belongs to, or is a copy of what is there; pyvenv.cfg names that folder.
+    let home = config.get("home").and_then(|home| Path::new(home).canonicalize().ok());
+    let installation = |bin: &Path| bin.parent().map(Path::to_owned);
+    let bases = [binary.parent().and_then(installation), home.as_deref().and_then(installation)];
+    let bases = bases.into_iter().flatten().collect();
     let distributions = installed::verify(&root, &site, &cure.to_string(), budget, ledger);
     ledger.require(EXAMINED)?;
     let python_full = python_full_version(&config).unwrap_or_default();
     let python = python.unwrap_or_default();
     let expected = expected.to_owned();
-    Ok(Environment { expected, root, interpreter, interpreter_sha256, base, python, python_full, site, distributions })
+    Ok(Environment { expected, root, interpreter, interpreter_sha256, bases, python, python_full, site, distributions })
 }
 
 /// The commands that make a right environment.

@@ -170,14 +170,14 @@ fn a_record_that_cannot_be_written_is_exit_4_before_any_check_runs() {
 #[test]
 fn a_signal_ends_a_hanging_run_and_leaves_nothing_behind() {
     for (signal, name, code) in [(Signal::INT, "SIGINT", 130), (Signal::TERM, "SIGTERM", 143)] {
-        let fifo_dir = tempfile::tempdir().unwrap();
-        let fifo = fifo_dir.path().join("fifo");
-        let mode = rustix::fs::Mode::from_raw_mode(0o600);
-        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        // In the environment, where the sandbox lets the SDK read; it finds it relative to its interpreter.
         let subject = Subject::edited(|repo| {
-            let hang = format!("open({:?}).read()\n", fifo.display().to_string());
+            let hang = "import sys\nopen(sys.executable.replace('/bin/python', '/fifo')).read()\n";
             repo.write("netbox_sdk/plugin_bridge.py", hang);
         });
+        let fifo = subject.environment.join("fifo");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
         let mut verify = identified("verify", subject.repo.root(), &subject.commit, VERSION, &subject.environment);
         verify.env("TMPDIR", subject.temporary()).args(["--format", "json"]);
         let child = verify.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
