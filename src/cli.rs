@@ -1,6 +1,7 @@
 //! The command line: the only place that reads arguments, prints, and turns verdicts into exit codes.
 
 mod args;
+mod contract;
 mod demo;
 mod human;
 mod output;
@@ -54,8 +55,15 @@ fn dispatch(arguments: &Arguments, output: &Output) -> anyhow::Result<u8> {
         Command::Block(options) => record::block(options, output),
         Command::Status(options) => record::status(options, output),
         Command::Demo => demo::demo(&signals, output),
-        Command::Schema(Schema { document: Document::Report }) => {
-            output.document(&(serde_json::to_string_pretty(&crate::report::v1::json_schema())? + "\n"));
+        Command::Validate(options) => contract::validate(options, output),
+        Command::Manifest(options) => contract::manifest(options, output),
+        Command::Schema(Schema { document }) => {
+            let schema = match document {
+                Document::Report => crate::report::v1::json_schema(),
+                Document::Validation => contract::json_schema::<contract::Validation>(),
+                Document::ManifestCheck => contract::json_schema::<contract::Comparison>(),
+            };
+            output.document(&(serde_json::to_string_pretty(&schema)? + "\n"));
             Ok(0)
         }
     }

@@ -2,14 +2,24 @@
 //!
 //! Everything the stages know of netbox-sdk they know from here; another package is another [`Contract`].
 
+pub mod datetime;
 pub mod demo;
 pub mod json;
+pub mod manifest;
+mod normalise;
+pub mod number;
+pub mod oracle;
 pub mod patch;
+pub mod reason;
+pub mod schema;
 pub mod vectors;
 
 use crate::digest::sha256;
 
 pub use demo::{DEMO_SDK, DEMO_VERSION, DEMO_WRONG_ROUNDING};
+pub use manifest::Manifest;
+pub use oracle::{Judgement, Oracle};
+pub use reason::Reason;
 pub use vectors::{Question, Topic, Vector, VectorError, VectorFile, Verdict};
 
 static MANIFEST: &str = include_str!("../fixtures/bridge_v1/manifest.json");

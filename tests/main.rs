@@ -23,6 +23,7 @@ mod real;
 mod refusals;
 mod strict;
 mod support;
+mod validate;
 
 /// The files are found on disk and must be reached from here through `mod` lines, or the compiler never sees them.
 #[test]

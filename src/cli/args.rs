@@ -70,6 +70,10 @@ pub(super) enum Command {
     Block(Block),
     /// Say what an activation record says
     Status(Status),
+    /// Say whether the contract accepts arguments, a response or a manifest, with every reason why not
+    Validate(Validate),
+    /// Print the contract's manifest, or hold another one against it
+    Manifest(Manifest),
     /// Show it all on an embedded SDK, in a temporary folder
     Demo,
     /// Print the JSON Schema of a document this program writes
@@ -186,6 +190,36 @@ pub(super) struct Status {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct Validate {
+    /// What the file holds
+    #[arg(value_enum)]
+    pub(super) payload: Payload,
+    /// The tool whose arguments or response it is
+    #[arg(long, value_name = "NAME")]
+    pub(super) tool: Option<String>,
+    /// The JSON to judge, at most 1 MiB; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Payload {
+    /// What a caller gives a tool
+    Arguments,
+    /// What the server answers
+    Response,
+    /// A plugin's descriptor of its tools
+    Manifest,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Manifest {
+    /// Name every place where this manifest differs from the contract's, prose left out; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub(super) check: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct Schema {
     /// Which document
     #[arg(value_enum)]
@@ -196,6 +230,10 @@ pub(super) struct Schema {
 pub(super) enum Document {
     /// The report, version 1
     Report,
+    /// What `validate` says
+    Validation,
+    /// What `manifest --check` says
+    ManifestCheck,
 }
 
 /// Bounds on what a run may cost; reaching one is exit 3, never a pass.

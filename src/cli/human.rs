@@ -52,7 +52,7 @@ fn push_finding(text: &mut String, finding: &Finding) {
 }
 
 /// What comes from the subject may hold control characters; none of them reaches the terminal.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     let escape = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(escape).collect()
 }

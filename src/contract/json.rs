@@ -3,7 +3,10 @@
 //! The grammar is RFC 8259 plus the three tokens that Python's `json` reads and writes beyond it: `NaN`, `Infinity` and
 //! `-Infinity`. A lone surrogate escape, which Python reads and UTF-8 cannot hold, is an error here.
 
+use std::collections::HashMap;
 use std::fmt;
+
+use super::number::Number;
 
 /// How deep arrays and objects may nest.
 pub const MAX_DEPTH: usize = 128;
@@ -48,9 +51,70 @@ impl Json {
     }
 }
 
-/// The shortest text of the value: no white space, escapes only where the grammar demands them.
+/// As the value it is. A number that neither 64 bits nor a double hold exactly becomes a string.
+impl serde::Serialize for Json {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Json::Null => serializer.serialize_unit(),
+            Json::Bool(value) => serializer.serialize_bool(*value),
+            Json::String(text) => serializer.serialize_str(text),
+            Json::Array(items) => serializer.collect_seq(items),
+            Json::Object(members) => serializer.collect_map(members.iter().map(|(name, value)| (name, value))),
+            Json::Number(token) => match (token.parse::<u64>(), token.parse::<i64>(), token.parse::<f64>()) {
+                (Ok(value), ..) => serializer.serialize_u64(value),
+                (_, Ok(value), _) if value != 0 => serializer.serialize_i64(value),
+                (.., Ok(value)) if value.is_finite() && Number::parse(token) == Number::parse(&value.to_string()) => {
+                    serializer.serialize_f64(value)
+                }
+                _ => serializer.serialize_str(token),
+            },
+        }
+    }
+}
+
+impl schemars::JsonSchema for Json {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "AnyValue".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        true.into()
+    }
+}
+
+/// Finds the members of an object by name: of repeated ones the first.
+#[derive(Debug)]
+pub struct Lookup<'a> {
+    members: &'a [(String, Json)],
+    index: HashMap<&'a str, &'a Json>,
+}
+
+impl<'a> Lookup<'a> {
+    /// A handful is looked through sooner than hashed.
+    const FEW: usize = 8;
+
+    /// Of these members.
+    pub fn new(members: &'a [(String, Json)]) -> Self {
+        let hashed = if members.len() > Self::FEW { members } else { &[] };
+        Lookup { members, index: hashed.iter().rev().map(|(name, value)| (name.as_str(), value)).collect() }
+    }
+
+    /// The member of that name.
+    pub fn get(&self, name: &str) -> Option<&'a Json> {
+        if self.members.len() > Self::FEW {
+            return self.index.get(name).copied();
+        }
+        self.members.iter().find(|(found, _)| found == name).map(|(_, value)| value)
+    }
+}
+
+/// The shortest text of the value: no white space, escapes only where the grammar demands them. The alternate form has a
+/// line for every item and member.
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            return write_lines(f, self, 0);
+        }
         match self {
             Json::Null => f.write_str("null"),
             Json::Bool(value) => write!(f, "{value}"),
@@ -71,6 +135,33 @@ impl fmt::Display for Json {
                 f.write_str(if members.is_empty() { "{}" } else { "}" })
             }
         }
+    }
+}
+
+fn write_lines(f: &mut fmt::Formatter<'_>, value: &Json, depth: usize) -> fmt::Result {
+    let line = |f: &mut fmt::Formatter<'_>, depth: usize| write!(f, "\n{:1$}", "", depth * 2);
+    match value {
+        Json::Array(items) if !items.is_empty() => {
+            for (index, item) in items.iter().enumerate() {
+                f.write_str(if index == 0 { "[" } else { "," })?;
+                line(f, depth + 1)?;
+                write_lines(f, item, depth + 1)?;
+            }
+            line(f, depth)?;
+            f.write_str("]")
+        }
+        Json::Object(members) if !members.is_empty() => {
+            for (index, (name, value)) in members.iter().enumerate() {
+                f.write_str(if index == 0 { "{" } else { "," })?;
+                line(f, depth + 1)?;
+                write_string(f, name)?;
+                f.write_str(": ")?;
+                write_lines(f, value, depth + 1)?;
+            }
+            line(f, depth)?;
+            f.write_str("}")
+        }
+        plain => write!(f, "{plain}"),
     }
 }
 
@@ -267,6 +358,33 @@ mod tests {
         let text = r#"{"b":[7,7.0,70e-1,-0,1E+2,NaN,-Infinity,Infinity],"a":{"x":null,"x":true},"ä\"\\\u0000":"😀"}"#;
         assert_eq!(Json::parse(text).unwrap().to_string(), text);
         assert_eq!(Json::parse(r#"["\ud83d\ude00\/\n"]"#).unwrap(), Json::Array(vec![Json::String("😀/\n".into())]));
+    }
+
+    #[test]
+    fn the_alternate_form_has_a_line_for_everything() {
+        let value = Json::parse(r#"{"a":[1.0,{}],"b":[],"c":{"d":null}}"#).unwrap();
+        let lines = "{\n  \"a\": [\n    1.0,\n    {}\n  ],\n  \"b\": [],\n  \"c\": {\n    \"d\": null\n  }\n}";
+        assert_eq!(format!("{value:#}"), lines);
+        assert_eq!(Json::parse(lines).unwrap(), value);
+    }
+
+    #[test]
+    fn serialized_it_is_the_value_it_is() {
+        let text = r#"[null,true,"a",18446744073709551615,-9223372036854775808,-0,1.5,7.0,1e400,0.1000000000000000000001,NaN,{"b":[],"a":{}}]"#;
+        let expected = r#"[null,true,"a",18446744073709551615,-9223372036854775808,-0.0,1.5,7.0,"1e400","0.1000000000000000000001","NaN",{"b":[],"a":{}}]"#;
+        assert_eq!(serde_json::to_string(&Json::parse(text).unwrap()).unwrap(), expected);
+    }
+
+    #[test]
+    fn of_repeated_members_the_first_is_found() {
+        for more in [0, 20] {
+            let mut members = vec![("a".to_owned(), Json::Null), ("a".to_owned(), Json::Bool(true))];
+            members.extend((0..more).map(|index| (format!("b{index}"), Json::Bool(false))));
+            let lookup = Lookup::new(&members);
+            assert_eq!(lookup.get("a"), Some(&Json::Null));
+            assert_eq!(lookup.get("b7").is_some(), more > 7);
+            assert_eq!(lookup.get("c"), None);
+        }
     }
 
     #[test]
