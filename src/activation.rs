@@ -1,7 +1,7 @@
 //! The activation record: the file whose `state` says whether agents may be given the operations, and the only file of
 //! the producer that this crate ever writes.
 //!
-//! A [`Record`] is read strictly or not at all. A [`Target`] is a record's file, checked and locked; it can become
+//! A [`Record`] is read strictly or not at all. A [`Target`] is a record's file, checked; it can become
 //! `active` with an [`Approval`](crate::report::Approval) only, and `blocked` always.
 
 mod change;
