@@ -13,6 +13,7 @@
 mod activation;
 mod ci;
 mod cli;
+mod committed;
 mod contract;
 mod graph;
 mod hostile;
