@@ -6,10 +6,12 @@
 
 mod change;
 mod record;
+mod schema;
 mod target;
 #[cfg(test)]
 mod tests;
 
 pub use change::{Action, Change};
 pub use record::{Record, RecordError, State};
+pub use schema::json_schema;
 pub use target::{RecordFileError, Target, WriteRefused, read};

@@ -7,6 +7,7 @@
 mod ci;
 mod constants;
 mod drift;
+mod evidence;
 mod gate;
 mod install;
 mod patch;
@@ -23,7 +24,8 @@ use crate::fs::replace::{self, FileError};
 use crate::identity::{CommitId, ReleaseVersion};
 
 use constants::Constants;
-use workflow::{Wanted, Workflow};
+use evidence::Wanted;
+use workflow::Workflow;
 
 pub use ci::{Forge, Pairing};
 pub use drift::{Drift, Kind, TABLE};
@@ -95,6 +97,11 @@ impl Committed {
     /// The record, if it is one.
     pub fn record(&self) -> Option<&Record> {
         self.record.as_ref()
+    }
+
+    /// The constants could be read, so that a patch can set them.
+    pub fn has_constants(&self) -> bool {
+        self.constants.is_some()
     }
 
     /// Every contradiction. None means: consistent.

@@ -10,7 +10,9 @@
 )]
 #![allow(missing_docs)]
 
+mod action;
 mod activation;
+mod audit;
 mod ci;
 mod cli;
 mod committed;
@@ -18,6 +20,7 @@ mod contract;
 mod graph;
 mod hostile;
 mod network;
+mod producer;
 mod readme;
 #[cfg(not(feature = "offline"))]
 mod real;

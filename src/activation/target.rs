@@ -98,13 +98,14 @@ impl WriteRefused {
     }
 }
 
-/// Reads a record. Its file need not be writable.
+/// Reads a record and the bytes it was read from. Its file need not be writable.
 ///
 /// # Errors
 /// The file is missing, a symbolic link, not regular or unreadable, or holds no record of this contract.
-pub fn read(path: &Path, contract: &Contract) -> Result<Record, RecordFileError> {
+pub fn read(path: &Path, contract: &Contract) -> Result<(Record, Vec<u8>), RecordFileError> {
     let bytes = replace::read(path, Record::MAX_BYTES)?;
-    Record::parse(&bytes, contract).map_err(|why| RecordFileError::record(path, why))
+    let record = Record::parse(&bytes, contract).map_err(|why| RecordFileError::record(path, why))?;
+    Ok((record, bytes))
 }
 
 impl Target {
