@@ -110,15 +110,31 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A finding; every part is mandatory, the hint too.
+    /// A finding; every part is mandatory, the hint too. Parts are cut at 1,000 bytes: what is quoted in them may be a stranger's.
     pub fn new(
         subject: impl Into<String>,
         expected: impl Into<String>,
         actual: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
-        Finding { subject: subject.into(), expected: expected.into(), actual: actual.into(), hint: hint.into() }
+        Finding {
+            subject: cut(subject.into()),
+            expected: cut(expected.into()),
+            actual: cut(actual.into()),
+            hint: cut(hint.into()),
+        }
     }
+}
+
+/// The beginning of a text that is too long to be read, and how long it was.
+fn cut(mut text: String) -> String {
+    const MOST: usize = 1000;
+    let length = text.len();
+    if length > MOST {
+        text.truncate(text.floor_char_boundary(MOST));
+        text.push_str(&format!("… (cut off, {length} bytes in all)"));
+    }
+    text
 }
 
 /// The first twenty findings; how many more there are, in one that says so.
@@ -314,6 +330,15 @@ mod tests {
         better.record(Check::EnvironmentRoot, Vec::new());
         ledger.adopt(Stage::Environment, better);
         assert_eq!(ledger.status(Check::EnvironmentRoot), Status::Failed);
+    }
+
+    #[test]
+    fn a_long_part_of_a_finding_is_cut_between_two_characters() {
+        let fits = "é".repeat(500);
+        let long = format!("x{fits}");
+        let finding = Finding::new(fits.clone(), long.clone(), "a", long.clone());
+        let cut = format!("x{}… (cut off, 1001 bytes in all)", "é".repeat(499));
+        assert_eq!((finding.subject, finding.expected, finding.hint), (fits, cut.clone(), cut));
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //!
 //! Everything the stages know of netbox-sdk they know from here; another package is another [`Contract`].
 
+pub mod advisory;
 pub mod datetime;
 pub mod demo;
+pub mod generate;
 pub mod json;
 pub mod manifest;
 mod normalise;
@@ -12,11 +14,13 @@ pub mod oracle;
 pub mod patch;
 pub mod reason;
 pub mod schema;
+pub mod shrink;
 pub mod vectors;
 
 use crate::digest::sha256;
 
 pub use demo::{DEMO_SDK, DEMO_VERSION, DEMO_WRONG_ROUNDING};
+pub use generate::generate;
 pub use manifest::Manifest;
 pub use oracle::{Judgement, Oracle};
 pub use reason::Reason;

@@ -42,7 +42,7 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 
 pub use error::{Exhausted, GraphError, ObjectError};
-pub use files::FileError;
+pub use files::GitFileError;
 pub use listing::TreeFile;
 pub use source::{History, Ignored, Source};
 pub use stage::verify;
@@ -140,18 +140,4 @@ impl VerifiedGraph {
     fn reader(&self) -> reader::Reader<'_> {
         reader::Reader::new(&self.store, &self.budget)
     }
-}
-
-/// Runs a job on as many threads as there are cores, though never more than `work`.
-fn threads<T: Send>(work: usize, job: impl Fn() -> T + Sync) -> Vec<T> {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let extra = cores.min(work).saturating_sub(1);
-    std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..extra).map(|_| scope.spawn(&job)).collect();
-        let own = job();
-        let join = |handle: std::thread::ScopedJoinHandle<'_, T>| {
-            handle.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload))
-        };
-        std::iter::once(own).chain(handles.into_iter().map(join)).collect()
-    })
 }

@@ -6,6 +6,7 @@
 mod version;
 mod worktree;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -106,11 +107,12 @@ pub fn verify(
     version: Option<&ReleaseVersion>,
     ledger: &mut Ledger,
 ) -> Result<VerifiedInventory, Halt> {
-    let files = committed(&graph, contract, ledger);
+    let mut odd = BTreeSet::new();
+    let files = committed(&graph, contract, &mut odd, ledger);
     if let Some(files) = &files {
         record_module(files, contract, ledger);
         record_sources(files, ledger);
-        worktree::compare(&graph, contract.package, files, ledger);
+        worktree::compare(&graph, contract.package, files, &odd, ledger);
         version::record(files, &graph, contract, version, ledger);
     }
     ledger.close(Stage::Inventory)?;
@@ -152,8 +154,13 @@ impl Unread {
     }
 }
 
-/// The package's files, as far as the tree can be read at all; records [`Check::PackageTree`].
-fn committed(graph: &VerifiedGraph, contract: &Contract, ledger: &mut Ledger) -> Option<Vec<PackageFile>> {
+/// The package's files, as far as the tree can be read at all; records [`Check::PackageTree`]. What is no plain file is `odd`.
+fn committed(
+    graph: &VerifiedGraph,
+    contract: &Contract,
+    odd: &mut BTreeSet<String>,
+    ledger: &mut Ledger,
+) -> Option<Vec<PackageFile>> {
     let package = contract.package;
     let mut findings = Vec::new();
     let files = graph.folder(package).map_err(Unread::Tree).and_then(|entries| {
@@ -161,7 +168,13 @@ fn committed(graph: &VerifiedGraph, contract: &Contract, ledger: &mut Ledger) ->
             let hint = format!("check that --sdk-root is the SDK's checkout: `git ls-tree HEAD {package}/`");
             findings.push(Finding::new(format!("{package}/"), "a folder in the commit", "no such folder", hint));
         }
-        let plain = |entry: &TreeFile| plain_file(entry, &mut findings).map(|(path, mode)| (path, mode, entry.id));
+        let plain = |entry: &TreeFile| {
+            let plain = plain_file(entry, &mut findings);
+            if plain.is_none() {
+                odd.insert(lossy(&entry.path));
+            }
+            plain.map(|(path, mode)| (path, mode, entry.id))
+        };
         read(graph, entries.iter().filter_map(plain).collect())
     });
     match files {

@@ -216,7 +216,7 @@ fn limits_of_listing_and_of_blobs() {
 }
 
 /// Makes a fifo that nobody will ever write to.
-fn fifo(path: &Path) {
+pub fn fifo(path: &Path) {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
 }

@@ -17,17 +17,22 @@ mod ci;
 mod cli;
 mod committed;
 mod contract;
+mod corpus;
 mod graph;
 mod hostile;
 mod network;
+mod processes;
 mod producer;
 mod readme;
 #[cfg(not(feature = "offline"))]
 mod real;
 mod refusals;
+mod snapshot;
+mod specification;
 mod strict;
 mod support;
 mod validate;
+mod worktree;
 
 /// The files are found on disk and must be reached from here through `mod` lines, or the compiler never sees them.
 #[test]

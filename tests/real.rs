@@ -2,10 +2,14 @@
 
 mod activation;
 mod attestation;
+mod contract;
 mod environment;
 mod gate;
 mod influence;
+mod mutants;
+mod pairing;
 mod producer;
 mod readme;
 mod refusals;
 mod releases;
+mod suite;

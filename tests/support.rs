@@ -2,6 +2,7 @@
 
 pub mod gate;
 pub mod git;
+pub mod half;
 pub mod offline;
 #[cfg(not(feature = "offline"))]
 pub mod registry;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use gix::objs::Kind;
 use paired_sdk_gate::activation::Record;
-use paired_sdk_gate::contract::Contract;
+use paired_sdk_gate::contract::{Contract, Oracle, Question, generate};
 use paired_sdk_gate_fuzz::written;
 
 #[allow(dead_code)]
@@ -45,9 +45,31 @@ fn main() -> std::io::Result<()> {
     put("shallow", texts(&["", &format!("{HEX}\n"), &format!("{HEX}\r\n{}\n", HEX.to_uppercase()), "x\n"]))?;
     put("head", head())?;
     put("json", texts(JSON))?;
+    put("contract", contract())?;
     put("activation_record", records())?;
     put("distribution_record", texts(RECORDS))?;
     put("declared_version", texts(SOURCES))
+}
+
+/// A byte that says whom to ask, then an input; small ones of every question and verdict, and the manifest's tools.
+fn contract() -> Vec<Vec<u8>> {
+    let mut seeds = BTreeMap::new();
+    for vector in generate(1, 3000).into_iter().filter(|vector| vector.input.len() <= LONGEST * 2) {
+        let (kind, tool) = match &vector.question {
+            Question::Arguments { tool } => (0, tool.as_str()),
+            Question::Response { tool } => (2, tool.as_str()),
+            Question::Manifest => (4, ""),
+        };
+        let which = kind + u8::from(tool == "schedule_sync");
+        let rules: Vec<_> = Oracle::bridge_v1()
+            .judge(&vector.question, &vector.input)
+            .reasons
+            .iter()
+            .map(|reason| reason.rule)
+            .collect();
+        seeds.entry((which, rules)).or_insert_with(|| [&[which], vector.input.as_bytes()].concat());
+    }
+    seeds.into_values().collect()
 }
 
 fn texts(texts: &[&str]) -> Vec<Vec<u8>> {

@@ -160,14 +160,14 @@ fn days_in(year: i64, month: i64) -> i64 {
 }
 
 /// Days from 0001-01-01 to a date.
-fn days_before(year: i64, month: i64, day: i64) -> i64 {
+pub(super) fn days_before(year: i64, month: i64, day: i64) -> i64 {
     let years = year - 1;
     let whole = years * 365 + years / 4 - years / 100 + years / 400;
     whole + (1..month).map(|earlier| days_in(year, earlier)).sum::<i64>() + day - 1
 }
 
 /// The date so many days after 0001-01-01.
-fn date(days: i64) -> (i64, i64, i64) {
+pub(super) fn date(days: i64) -> (i64, i64, i64) {
     // No year is longer than 366 days, so this is never too late; and at most a few years early.
     let mut year = days / 366 + 1;
     while days_before(year + 1, 1, 1) <= days {
@@ -259,6 +259,54 @@ mod tests {
             };
         }
         assert_eq!(expected, (10_000, 1, 1));
+    }
+
+    /// What jiff makes of the fields: it knows the calendar, and nothing of our rule for second 60 or of the years we stop at.
+    fn jiff(fields: [i64; 6], fraction: &str, offset: i64) -> Option<String> {
+        use ::jiff::civil::{Date, DateTime as Civil, Time};
+        let [year, month, day, hour, minute, second] = fields;
+        let date = Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()?;
+        let leap = second == 60;
+        let second = if leap { 59 } else { second };
+        let time = Time::new(hour.try_into().ok()?, minute.try_into().ok()?, second.try_into().ok()?, 0).ok()?;
+        let away = ::jiff::SignedDuration::from_secs(i64::from(leap) - offset * 60);
+        let utc = Civil::from_parts(date, time).checked_add(away).ok()?;
+        let allowed = !leap || utc.day() == 1 && utc.time() == Time::midnight();
+        let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
+        ((1..=9999).contains(&utc.year()) && year > 0 && allowed).then(|| format!("{utc}{fraction}Z"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #[test]
+        fn agrees_with_jiff_on_the_calendar(
+            year in prop_oneof![0i64..3, 1995i64..2105, 9998i64..10_000],
+            month in 0i64..14, day in prop_oneof![0i64..3, 27i64..33], hour in prop_oneof![0i64..2, 22i64..25],
+            minute in prop_oneof![0i64..2, 58i64..61], second in prop_oneof![0i64..2, 58i64..62],
+            fraction in "(\\.[0-9]{1,20})?", hours in 0i64..24, minutes in 0i64..60, west: bool, utc: bool
+        ) {
+            let offset = if utc { 0 } else { (hours * 60 + minutes) * if west { -1 } else { 1 } };
+            let zone = if utc { "Z".into() } else { format!("{}{hours:02}:{minutes:02}", if west { '-' } else { '+' }) };
+            let text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}{zone}");
+            let ours = DateTime::parse(&text).ok().map(|instant| instant.to_string());
+            prop_assert_eq!(ours, jiff([year, month, day, hour, minute, second], &fraction, offset), "{}", text);
+        }
+
+        #[test]
+        fn agrees_with_jiff_on_second_60(
+            year in prop_oneof![1i64..3, 1995i64..2105, 9998i64..10_000], month in 1i64..13, offset in -1439i64..1440,
+            away in prop_oneof![Just(0i64), Just(0), Just(60), Just(-60), Just(86_400), Just(-86_400)],
+        ) {
+            // The second before a month of UTC begins, or near there, told at some offset.
+            let local = days_before(year, month, 1) * DAY + away - 1 + offset * MINUTE;
+            prop_assume!((0..days_before(10_000, 1, 1) * DAY).contains(&local));
+            let ((year, month, day), of_day) = (date(local / DAY), local % DAY);
+            let (hour, minute) = (of_day / 3600, of_day / 60 % 60);
+            let (sign, hours, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60, offset.abs() % 60);
+            let text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:60{sign}{hours:02}:{minutes:02}");
+            let ours = DateTime::parse(&text).ok().map(|instant| instant.to_string());
+            prop_assert_eq!(ours, jiff([year, month, day, hour, minute, 60], "", offset), "{}", text);
+        }
     }
 
     proptest! {

@@ -99,7 +99,7 @@ impl Number {
         };
         let modulus = u128::from(modulus);
         let rest = self.digits.bytes().fold(0, |rest, digit| (rest * 10 + u128::from(digit - b'0')) % modulus);
-        Some(rest * power_of_ten(shift, modulus) % modulus == 0)
+        Some((rest * power_of_ten(shift, modulus)).is_multiple_of(modulus))
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use super::json::{Json, JsonError};
 use super::manifest::Manifest;
 use super::reason::{Reason, Reasons, Step, quoted, shown};
+use super::schema::Schema;
 use super::vectors::{Question, Verdict};
 
 /// The longest text that is judged, in bytes.
@@ -93,6 +94,23 @@ impl Oracle {
             // A tool that declares nothing of its answers admits every one.
             Some(tool) => tool.output.iter().for_each(|schema| schema.check(value, reasons)),
         })
+    }
+}
+
+impl Schema {
+    /// Reads a schema of the bridge-v1 subset.
+    ///
+    /// # Errors
+    /// It is outside the subset, or no schema.
+    pub fn parse(text: &str) -> Result<Schema, Judgement> {
+        let mut read = Schema::Bool(false);
+        let judgement = judge_with(text, |value, reasons| read = Schema::read(value, reasons));
+        if judgement.reasons.is_empty() { Ok(read) } else { Err(judgement) }
+    }
+
+    /// Judges a text by the schema alone.
+    pub fn judge(&self, text: &str) -> Judgement {
+        judge_with(text, |value, reasons| self.check(value, reasons))
     }
 }
 

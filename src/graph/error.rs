@@ -1,6 +1,6 @@
 //! Why an object could not be read, and why the walk had to stop.
 
-use super::files::FileError;
+use super::files::GitFileError;
 use crate::limits::Stop;
 
 /// A bound on the whole walk was reached.
@@ -15,6 +15,12 @@ pub enum Exhausted {
     /// `limits.inflated_bytes`.
     #[error("more than {0} inflated bytes, the limit of this run")]
     Inflated(u64),
+    /// A fixed bound on the repository's own folder and its alternates.
+    #[error("more than {0} folders of objects, the most this gate reads")]
+    Folders(u64),
+    /// A fixed bound on the packs in all of them.
+    #[error("more than {0} packs, the most this gate reads")]
+    Packs(u64),
     /// A fixed bound of the connectivity graph in memory.
     #[error("more than {0} links between objects, the most this gate keeps in memory")]
     Links(u64),
@@ -72,7 +78,7 @@ pub enum ObjectError {
     },
     /// The file that holds it.
     #[error("{}", .0.reason())]
-    File(#[from] FileError),
+    File(#[from] GitFileError),
     /// The run is over.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
@@ -124,7 +130,7 @@ pub enum GraphError {
     },
     /// HEAD or a ref it leads to.
     #[error(transparent)]
-    File(#[from] FileError),
+    File(#[from] GitFileError),
     /// The run is over.
     #[error(transparent)]
     Stop(#[from] Stop),

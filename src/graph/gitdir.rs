@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gix::bstr::ByteSlice;
 
-use super::files::{self, FileError};
+use super::files::{self, GitFileError};
 use super::strict::config;
 
 /// The longest `.git` file, `commondir` or other one-line file.
@@ -32,7 +32,7 @@ pub(super) enum Unsuitable {
     #[error("{0}")]
     Format(String),
     #[error("{} {}", .0.path().display(), .0.reason())]
-    File(#[from] FileError),
+    File(#[from] GitFileError),
 }
 
 impl GitDir {
@@ -45,26 +45,26 @@ impl GitDir {
                 let bare = root.join("HEAD").is_file() && root.join("objects").is_dir();
                 return Err(if bare { Unsuitable::Bare } else { Unsuitable::Absent });
             }
-            Err(error) => return Err(FileError::io("stat", &dot_git, error).into()),
+            Err(error) => return Err(GitFileError::io("stat", &dot_git, error).into()),
         };
         let git = if metadata.is_dir() {
             dot_git
         } else {
             let bytes = files::read(&dot_git, files::Links::Follow, LINE_BYTES)?;
             let target =
-                gitfile(&bytes).ok_or_else(|| FileError::malformed(&dot_git, "is not one line `gitdir: <path>`"))?;
+                gitfile(&bytes).ok_or_else(|| GitFileError::malformed(&dot_git, "is not one line `gitdir: <path>`"))?;
             root.join(path(target))
         };
         let common_file = git.join("commondir");
         let common = match files::read_if_present(&common_file, LINE_BYTES)? {
             None => git.clone(),
             Some(bytes) => {
-                let target = line(&bytes).ok_or_else(|| FileError::malformed(&common_file, "is not one path"))?;
+                let target = line(&bytes).ok_or_else(|| GitFileError::malformed(&common_file, "is not one path"))?;
                 git.join(path(target))
             }
         };
         if !common.join("objects").is_dir() {
-            return Err(FileError::malformed(&common, "holds no `objects` folder").into());
+            return Err(GitFileError::malformed(&common, "holds no `objects` folder").into());
         }
         Ok(GitDir { git, common })
     }
@@ -94,34 +94,37 @@ impl Format {
         let mut version = Some(0);
         let mut unreadable = None;
         let mut unknown = None;
-        config::variables(bytes, |config::Variable { section, key, value, .. }| match &*full_name(section, key) {
-            "core.repositoryformatversion" => {
-                version = value.and_then(|value| value.to_str().ok()?.parse::<u64>().ok())
-            }
-            "core.bare" => format.bare = value.is_none_or(is_true),
-            "extensions.partialclone" => format.promisor = true,
-            // What git ignores, or what changes nothing this gate reads.
-            "extensions.noop"
-            | "extensions.noop-v1"
-            | "extensions.preciousobjects"
-            | "extensions.worktreeconfig"
-            | "extensions.relativeworktrees" => {}
-            "extensions.objectformat" if value == Some(b"sha1") => {}
-            "extensions.refstorage" if value == Some(b"files") => {}
-            "extensions.objectformat" | "extensions.refstorage" | "extensions.compatobjectformat" => {
-                let value = value.unwrap_or_default().as_bstr().to_string();
-                unreadable = Some(format!("a repository whose {} is {value:?}", full_name(section, key)));
-            }
-            other if other.starts_with("extensions.") => unknown = Some(format!("a repository with {other:?}")),
-            other if other.starts_with("remote.") && other.ends_with(".promisor") => {
-                format.promisor |= value.is_none_or(is_true);
-            }
-            _ => {}
-        });
+        let parsed =
+            config::variables(bytes, |config::Variable { section, key, value, .. }| match &*full_name(section, key) {
+                "core.repositoryformatversion" => {
+                    version = value.and_then(|value| value.to_str().ok()?.parse::<u64>().ok())
+                }
+                "core.bare" => format.bare = value.is_none_or(is_true),
+                "extensions.partialclone" => format.promisor = true,
+                // What git ignores, or what changes nothing this gate reads.
+                "extensions.noop"
+                | "extensions.noop-v1"
+                | "extensions.preciousobjects"
+                | "extensions.worktreeconfig"
+                | "extensions.relativeworktrees" => {}
+                "extensions.objectformat" if value == Some(b"sha1") => {}
+                "extensions.refstorage" if value == Some(b"files") => {}
+                "extensions.objectformat" | "extensions.refstorage" | "extensions.compatobjectformat" => {
+                    let value = value.unwrap_or_default().as_bstr().to_string();
+                    unreadable = Some(format!("a repository whose {} is {value:?}", full_name(section, key)));
+                }
+                other if other.starts_with("extensions.") => unknown = Some(format!("a repository with {other:?}")),
+                other if other.starts_with("remote.") && other.ends_with(".promisor") => {
+                    format.promisor |= value.is_none_or(is_true);
+                }
+                _ => {}
+            });
         match (unreadable, unknown, version) {
             (Some(what), ..) => Err(what),
             // Git too ignores extensions it does not know in a repository of version 0.
             (None, Some(what), Some(1)) => Err(what),
+            // What is behind the place where git gives up could be anything.
+            (None, _, Some(0 | 1)) if !parsed => Err("a repository whose settings cannot be parsed".to_owned()),
             (None, _, Some(0 | 1)) => Ok(format),
             (None, _, Some(version)) => Err(format!("a repository of format version {version}")),
             (None, _, None) => Err("a repository whose format version is not a number".to_owned()),
@@ -185,7 +188,8 @@ mod tests {
             Ok(partial)
         );
         assert_eq!(Format::parse(b"[core]\nbare\n"), Ok(Format { bare: true, ..Format::default() }));
-        let wrong: [(&[u8], &str); 6] = [
+        let wrong: [(&[u8], &str); 7] = [
+            (b"[core]\nbare = false\n[core\n", "a repository whose settings cannot be parsed"),
             (b"[core]\nrepositoryformatversion=2\n", "a repository of format version 2"),
             (b"[core]\nrepositoryformatversion=x\n", "a repository whose format version is not a number"),
             (b"[core]\nrepositoryformatversion=1\n[extensions]\nnew=1\n", "a repository with \"extensions.new\""),

@@ -229,6 +229,16 @@ impl Part {
     }
 }
 
+impl Part {
+    /// The links of the object recorded last, if it is this one.
+    pub(super) fn links_of_last(&self, object: u32) -> &[Link] {
+        match self.found.last() {
+            Some(found) if found.object == object => &self.links[found.first as usize..],
+            _ => &[],
+        }
+    }
+}
+
 /// The links of all objects.
 pub(super) struct Links {
     parts: Vec<Part>,

@@ -55,9 +55,8 @@ impl Reader {
     ) -> Result<(Kind, u64), ObjectError> {
         let (file, length) = files::open(path, Links::Refuse)?;
         if length <= WHOLE_FILE {
-            drop(file);
             let mut bytes = std::mem::take(&mut self.file);
-            let read = files::read_into(path, Links::Refuse, 2 * WHOLE_FILE, &mut bytes);
+            let read = files::read_open(file, length, path, 2 * WHOLE_FILE, &mut bytes);
             let result = read
                 .map_err(ObjectError::from)
                 .and_then(|()| self.parse(&mut bytes.as_slice(), id, want, meter, content));

@@ -9,7 +9,7 @@ use gix::objs::Kind;
 use gix::odb::pack::data::entry::Header;
 
 use super::error::ObjectError;
-use super::files::{self, FileError, Links};
+use super::files::{self, GitFileError, Links};
 use super::table::{Raw, Table, raw};
 
 /// Bytes of an id, and of a pack's trailer.
@@ -63,11 +63,11 @@ pub(super) struct Entry {
 
 impl Opened {
     /// Reads the index and checks that it belongs to the pack beside it. `most` bounds the objects.
-    pub(super) fn open(index: &Path, most: u64) -> Result<Self, FileError> {
+    pub(super) fn open(index: &Path, most: u64) -> Result<Self, GitFileError> {
         let path = index.with_extension("pack");
         let limit = most.saturating_mul(48).saturating_add(4096);
         let bytes = files::read(index, Links::Follow, limit)?;
-        let wrong = |what: String| FileError::malformed(index, what);
+        let wrong = |what: String| GitFileError::malformed(index, what);
         let parsed = gix::odb::pack::index::File::from_data(bytes, index.to_owned(), gix::hash::Kind::Sha1)
             .map_err(|error| wrong(format!("is no pack index: {error}")))?;
         parsed
@@ -77,7 +77,7 @@ impl Opened {
         let end = length
             .checked_sub(ID)
             .filter(|&end| end >= HEADER)
-            .ok_or_else(|| FileError::malformed(&path, "is shorter than an empty pack"))?;
+            .ok_or_else(|| GitFileError::malformed(&path, "is shorter than an empty pack"))?;
         check_frame(&file, &path, end, parsed.num_objects(), &parsed.pack_checksum())?;
         let ids: Vec<Raw> = (0..parsed.num_objects()).map(|place| raw(parsed.oid_at_index(place))).collect();
         if !ids.is_sorted() {
@@ -117,19 +117,19 @@ impl Opened {
 }
 
 /// Checks the header and the trailer against the index.
-fn check_frame(file: &File, path: &Path, end: u64, objects: u32, checksum: &gix::oid) -> Result<(), FileError> {
+fn check_frame(file: &File, path: &Path, end: u64, objects: u32, checksum: &gix::oid) -> Result<(), GitFileError> {
     let mut header = [0; HEADER as usize];
     let mut trailer = [0; ID as usize];
-    file.read_exact_at(&mut header, 0).map_err(|error| FileError::io("read", path, error))?;
-    file.read_exact_at(&mut trailer, end).map_err(|error| FileError::io("read", path, error))?;
+    file.read_exact_at(&mut header, 0).map_err(|error| GitFileError::io("read", path, error))?;
+    file.read_exact_at(&mut trailer, end).map_err(|error| GitFileError::io("read", path, error))?;
     let (_, claimed) = gix::odb::pack::data::header::decode(&header)
-        .map_err(|error| FileError::malformed(path, format!("is no pack: {error}")))?;
+        .map_err(|error| GitFileError::malformed(path, format!("is no pack: {error}")))?;
     if claimed != objects {
         let reason = format!("claims {claimed} objects, its index {objects}");
-        return Err(FileError::malformed(path, reason));
+        return Err(GitFileError::malformed(path, reason));
     }
     if trailer != raw(checksum) {
-        return Err(FileError::malformed(path, "ends in another checksum than its index names"));
+        return Err(GitFileError::malformed(path, "ends in another checksum than its index names"));
     }
     Ok(())
 }
@@ -185,7 +185,7 @@ impl Pack {
     }
 
     fn io(&self, error: io::Error) -> ObjectError {
-        FileError::io("read", &self.path, error).into()
+        GitFileError::io("read", &self.path, error).into()
     }
 }
 

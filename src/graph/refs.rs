@@ -8,7 +8,7 @@ use std::path::Path;
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 
-use super::files::{self, FileError};
+use super::files::{self, GitFileError};
 use super::gitdir::GitDir;
 
 /// The longest loose ref.
@@ -110,12 +110,12 @@ pub(super) fn parse_shallow(bytes: &[u8]) -> Result<HashSet<ObjectId>, String> {
 
 impl GitDir {
     /// Resolves HEAD.
-    pub(super) fn head(&self) -> Result<Resolved, FileError> {
+    pub(super) fn head(&self) -> Result<Resolved, GitFileError> {
         self.resolve(BStr::new("HEAD"))
     }
 
     /// Resolves a ref through loose and packed ones.
-    pub(super) fn resolve(&self, name: &BStr) -> Result<Resolved, FileError> {
+    pub(super) fn resolve(&self, name: &BStr) -> Result<Resolved, GitFileError> {
         let mut name = name.to_owned();
         for _ in 0..=DEPTH {
             match self.look_up(name.as_ref())? {
@@ -124,10 +124,10 @@ impl GitDir {
                 Some(Target::Symbolic(next)) => name = next,
             }
         }
-        Err(FileError::malformed(&self.git.join("HEAD"), "leads through more than 5 symbolic refs"))
+        Err(GitFileError::malformed(&self.git.join("HEAD"), "leads through more than 5 symbolic refs"))
     }
 
-    fn look_up(&self, name: &BStr) -> Result<Option<Target>, FileError> {
+    fn look_up(&self, name: &BStr) -> Result<Option<Target>, GitFileError> {
         // These belong to one working tree; all others are shared.
         let private = !name.starts_with(b"refs/")
             || [&b"refs/bisect/"[..], b"refs/worktree/", b"refs/rewritten/"].iter().any(|own| name.starts_with(own));
@@ -140,36 +140,36 @@ impl GitDir {
         }
         let packed = self.common.join("packed-refs");
         let Some(bytes) = files::read_if_present(&packed, LIST_BYTES)? else { return Ok(None) };
-        let found = find_packed(&bytes, name).map_err(|reason| FileError::malformed(&packed, reason))?;
+        let found = find_packed(&bytes, name).map_err(|reason| GitFileError::malformed(&packed, reason))?;
         Ok(found.map(Target::Id))
     }
 
     /// The commits whose parents were left out of a shallow clone.
-    pub(super) fn shallow(&self) -> Result<HashSet<ObjectId>, FileError> {
+    pub(super) fn shallow(&self) -> Result<HashSet<ObjectId>, GitFileError> {
         let path = self.common.join("shallow");
         let bytes = files::read_if_present(&path, LIST_BYTES)?.unwrap_or_default();
-        parse_shallow(&bytes).map_err(|reason| FileError::malformed(&path, reason))
+        parse_shallow(&bytes).map_err(|reason| GitFileError::malformed(&path, reason))
     }
 
     /// How many replacement refs there are, loose or packed. They are never followed.
-    pub(super) fn replace_refs(&self) -> Result<u64, FileError> {
+    pub(super) fn replace_refs(&self) -> Result<u64, GitFileError> {
         const MOST: u64 = 1 << 20;
         let loose = files::list(&self.common.join("refs/replace"), MOST)?.len() as u64;
         let path = self.common.join("packed-refs");
         let mut packed = 0;
         let bytes = files::read_if_present(&path, LIST_BYTES)?.unwrap_or_default();
         each_packed(&bytes, |name, _| packed += u64::from(name.starts_with(b"refs/replace/")))
-            .map_err(|reason| FileError::malformed(&path, reason))?;
+            .map_err(|reason| GitFileError::malformed(&path, reason))?;
         Ok(loose + packed)
     }
 }
 
 /// Reads a loose ref; None if there is none, or only a folder of that name.
-fn loose(path: &Path) -> Result<Option<Target>, FileError> {
+fn loose(path: &Path) -> Result<Option<Target>, GitFileError> {
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) => {
-            let error = FileError::io("stat", path, error);
+            let error = GitFileError::io("stat", path, error);
             return if error.is_absent() { Ok(None) } else { Err(error) };
         }
     };
@@ -178,14 +178,14 @@ fn loose(path: &Path) -> Result<Option<Target>, FileError> {
     }
     // Long ago HEAD was a symbolic link to its ref.
     if metadata.is_symlink() {
-        let target = std::fs::read_link(path).map_err(|error| FileError::io("read", path, error))?;
+        let target = std::fs::read_link(path).map_err(|error| GitFileError::io("read", path, error))?;
         let target = target.as_os_str().as_bytes();
         if check_name(target).is_ok() {
             return Ok(Some(Target::Symbolic(target.into())));
         }
     }
     let Some(bytes) = files::read_if_present(path, REF_BYTES)? else { return Ok(None) };
-    parse_ref(&bytes).map(Some).map_err(|reason| FileError::malformed(path, reason))
+    parse_ref(&bytes).map(Some).map_err(|reason| GitFileError::malformed(path, reason))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use gix::objs::Kind;
 
 use super::error::{Exhausted, ObjectError};
 use super::explain::{self, Explainer, relative};
-use super::files::FileError;
+use super::files::GitFileError;
 use super::gitdir::{Format, GitDir, Unsuitable};
 use super::links::{Ledger as Objects, Links, Role};
 use super::reader::Reader;
@@ -170,7 +170,7 @@ impl Run<'_> {
     }
 
     /// Records a file that is wrong or out of reach.
-    fn file(&mut self, check: Check, error: &FileError, expected: &str, hint: &str) {
+    fn file(&mut self, check: Check, error: &GitFileError, expected: &str, hint: &str) {
         let finding = Finding::new(relative(self.root, error.path()), expected, error.reason(), hint);
         if error.is_wrong() {
             self.ledger.record(check, vec![finding]);
@@ -190,14 +190,23 @@ impl Run<'_> {
     fn exhausted(&mut self, error: Exhausted) -> Halt {
         let hint = match error {
             Exhausted::Stop(_) => "run again, with more time if it was the clock",
-            _ => "raise the limit if the repository is expected to be that large",
+            Exhausted::Objects(_) => "raise it with --limit-objects if the repository is expected to be that large",
+            Exhausted::Inflated(_) => {
+                "raise it with --limit-inflated-bytes if the repository is expected to be that large"
+            }
+            Exhausted::Folders(_) | Exhausted::Packs(_) => {
+                "make one store of it: `git repack -ad`, then remove `.git/objects/info/alternates`"
+            }
+            Exhausted::Links(_) | Exhausted::Absent(_) => {
+                "this bound is fixed: the repository is too large for this gate"
+            }
         };
         let finding = Finding::new("the object graph", "walked within the limits", error.to_string(), hint);
         self.ledger.give_up(Check::GitObjects, finding)
     }
 
     /// HEAD is the expected commit, and that is a commit.
-    fn head(&mut self, head: Result<Resolved, FileError>, kind: Option<Kind>) {
+    fn head(&mut self, head: Result<Resolved, GitFileError>, kind: Option<Kind>) {
         let commit = self.commit.object_id();
         if let Some(kind) = kind.filter(|&kind| kind != Kind::Commit) {
             let hint = match kind {

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use super::error::{Exhausted, ObjectError};
-use super::files::{self, FileError};
+use super::files::{self, GitFileError};
 use super::pack::{Opened, Pack};
 use super::table::{Raw, Table};
 use crate::limits::Budget;
 
 /// Alternates of alternates, as deep as git goes.
-const DEPTH: usize = 5;
+const DEPTH: usize = 6;
 /// Folders of objects, the repository's own included.
 const FOLDERS: usize = 64;
 /// Packs in all folders.
@@ -37,7 +37,11 @@ pub(super) struct Store {
 
 impl Store {
     /// Lists the objects. Packs that cannot be read are left out and named in `unreadable`.
-    pub(super) fn open(objects: &Path, budget: &Budget, unreadable: &mut Vec<FileError>) -> Result<Self, ObjectError> {
+    pub(super) fn open(
+        objects: &Path,
+        budget: &Budget,
+        unreadable: &mut Vec<GitFileError>,
+    ) -> Result<Self, ObjectError> {
         let folders = folders(objects)?;
         let most = budget.limits().objects.min(Table::MOST);
         let mut opened = Vec::new();
@@ -58,8 +62,11 @@ impl Store {
                     Err(error) => unreadable.push(error),
                 }
                 let total: usize = opened.iter().map(|pack: &Opened| pack.ids().len()).sum();
-                if total as u64 > most || opened.len() > PACKS {
+                if total as u64 > most {
                     return Err(Exhausted::Objects(most).into());
+                }
+                if opened.len() > PACKS {
+                    return Err(Exhausted::Packs(PACKS as u64).into());
                 }
             }
             list_loose(folder, budget, &mut |id| {
@@ -96,7 +103,7 @@ impl Store {
 }
 
 /// The object folders: the first, then its alternates, each once.
-fn folders(objects: &Path) -> Result<Vec<PathBuf>, FileError> {
+fn folders(objects: &Path) -> Result<Vec<PathBuf>, ObjectError> {
     let mut folders = Vec::new();
     let mut seen = HashSet::new();
     let mut queue = vec![(objects.to_owned(), 0)];
@@ -107,13 +114,12 @@ fn folders(objects: &Path) -> Result<Vec<PathBuf>, FileError> {
             continue;
         }
         if folders.len() == FOLDERS {
-            let reason = format!("is one of more than {FOLDERS} object folders");
-            return Err(FileError::malformed(&folder, reason));
+            return Err(Exhausted::Folders(FOLDERS as u64).into());
         }
         if depth < DEPTH {
             let list = folder.join("info/alternates");
             let bytes = files::read_if_present(&list, ALTERNATES_BYTES)?.unwrap_or_default();
-            let next = parse_alternates(&bytes).map_err(|reason| FileError::malformed(&list, reason))?;
+            let next = parse_alternates(&bytes).map_err(|reason| GitFileError::malformed(&list, reason))?;
             queue.extend(next.iter().rev().map(|path| (folder.join(path), depth + 1)));
         }
         folders.push(folder);
@@ -160,10 +166,10 @@ fn list_loose(
         let entries = match std::fs::read_dir(&inside) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => continue,
-            Err(error) => return Err(FileError::io("list", &inside, error).into()),
+            Err(error) => return Err(GitFileError::io("list", &inside, error).into()),
         };
         for entry in entries {
-            let entry = entry.map_err(|error| FileError::io("list", &inside, error))?;
+            let entry = entry.map_err(|error| GitFileError::io("list", &inside, error))?;
             if let Some(rest) = hex::<19>(entry.file_name().as_bytes()) {
                 let mut id = [0; 20];
                 id[0] = first[0];

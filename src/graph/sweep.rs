@@ -17,6 +17,7 @@ use super::meter::Meter;
 use super::pack::{Base, Entry, Pack, Window};
 use super::store::Store;
 use crate::limits::Budget;
+use crate::parallel;
 
 /// Bytes of bases one thread keeps for entries to come.
 const HELD: usize = 48 << 20;
@@ -27,7 +28,7 @@ pub(super) fn packs(store: &Store, ledger: &Ledger<'_>, links: &mut Links, budge
         let forest = Forest::plant(store, pack, ledger, budget)?;
         let next = AtomicUsize::new(0);
         let stop = AtomicBool::new(false);
-        let parts: Vec<Result<Part, Exhausted>> = super::threads(pack.len(), || {
+        let parts: Vec<Result<Part, Exhausted>> = parallel::run(pack.len(), || {
             let mut worker = Worker::new(store, pack, &forest, ledger, budget);
             let result = worker.run(&next, &stop);
             if result.is_err() {

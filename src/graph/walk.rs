@@ -1,18 +1,19 @@
 //! Connectivity: from one commit through every link, in memory. Loose objects are read as they are reached.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use gix::ObjectId;
 use gix::objs::Kind;
 
-use super::error::Exhausted;
+use super::error::{Exhausted, ObjectError};
 use super::links::{Ledger, Link, Links, Part, Role, State};
 use super::loose::{self, Want};
 use super::meter::Meter;
 use super::store::Store;
 use super::table::raw;
 use crate::limits::Budget;
+use crate::parallel;
 
 /// Something wrong with an object that is reachable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,9 +142,7 @@ impl Walk<'_> {
             if waiting.is_empty() {
                 return Ok(outcome);
             }
-            let mut unread: Vec<u32> = waiting.iter().map(|(link, _): &(Link, _)| link.object()).collect();
-            unread.retain(|&object| read.insert(object));
-            self.read_loose(&unread)?;
+            self.read_loose(&waiting, &mut read, &boundary)?;
             waiting.reverse();
             stack.append(&mut waiting);
         }
@@ -199,42 +198,143 @@ impl Walk<'_> {
         true
     }
 
-    /// Reads the loose copies of objects on all cores.
-    fn read_loose(&mut self, objects: &[u32]) -> Result<(), Exhausted> {
-        /// Fewer are not worth a thread.
-        const FEW: usize = 4;
-        let next = AtomicUsize::new(0);
-        let stop = AtomicBool::new(false);
+    /// Reads loose objects on all cores: these, and whatever loose ones they lead to.
+    fn read_loose(
+        &mut self,
+        waiting: &[(Link, Option<u32>)],
+        read: &mut Bits,
+        boundary: &HashSet<u32>,
+    ) -> Result<(), Exhausted> {
+        let objects = waiting.iter().map(|(link, _)| link.object()).filter(|&object| read.insert(object)).collect();
+        let queue = Queue::new(objects, read);
         let (store, ledger, budget) = (self.store, self.ledger, self.budget);
         let job = || {
             let mut reader = loose::Reader::new();
             let mut meter = Meter::new(budget, &store.inflated);
             let mut part = Part::default();
             let mut content = Vec::new();
-            while !stop.load(Ordering::Relaxed) {
-                let Some(&object) = objects.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+            while let Some(task) = queue.take() {
+                let object = task.object;
                 for path in store.loose_copies(object) {
-                    let id = store.table.id(object);
-                    let read = reader.read(&path, id, Want::Hash, &mut meter, &mut content);
-                    let result = match read {
-                        Ok((kind, size)) => part.record(ledger, object, kind, size, &content),
-                        Err(super::error::ObjectError::Exhausted(error)) => Err(error),
-                        Err(error) => {
-                            ledger.fault(object, &error);
-                            Ok(())
-                        }
-                    };
-                    if let Err(error) = result {
-                        stop.store(true, Ordering::Relaxed);
-                        return Err(error);
+                    match reader.read(&path, store.table.id(object), Want::Hash, &mut meter, &mut content) {
+                        Ok((kind, size)) => part.record(ledger, object, kind, size, &content)?,
+                        Err(ObjectError::Exhausted(error)) => return Err(error),
+                        Err(error) => ledger.fault(object, &error),
                     }
                 }
+                let parents_count = !boundary.contains(&object);
+                let follow = |link: &&Link| link.role() != Role::Commit || parents_count;
+                let links = part.links_of_last(object).iter().filter(follow).map(|link| link.object());
+                task.done(links.filter(|&object| store.is_loose(object)));
             }
             Ok(part)
         };
-        for part in super::threads(objects.len() / FEW, job) {
+        for part in parallel::run(usize::MAX, job) {
             self.links.add(part?);
         }
         Ok(())
+    }
+}
+
+/// Objects to be read, shared by all threads; each leads to more.
+struct Queue<'a> {
+    state: Mutex<QueueState<'a>>,
+    changed: Condvar,
+}
+
+struct QueueState<'a> {
+    waiting: Vec<u32>,
+    /// Every object that ever was in the queue.
+    known: &'a mut Bits,
+    /// Tasks that may still add to the queue.
+    busy: usize,
+    /// A task ended before it was done.
+    broken: bool,
+}
+
+/// One object that a thread reads. Dropped before it is done, it ends the work of all.
+struct Task<'a, 'b> {
+    queue: &'a Queue<'b>,
+    object: u32,
+    done: bool,
+}
+
+impl<'b> Queue<'b> {
+    fn new(waiting: Vec<u32>, known: &'b mut Bits) -> Self {
+        Queue { state: Mutex::new(QueueState { waiting, known, busy: 0, broken: false }), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, QueueState<'b>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next object; waits while there may be more. None when nothing is left.
+    fn take(&self) -> Option<Task<'_, 'b>> {
+        let mut state = self.lock();
+        loop {
+            if state.broken {
+                return None;
+            }
+            if let Some(object) = state.waiting.pop() {
+                state.busy += 1;
+                return Some(Task { queue: self, object, done: false });
+            }
+            if state.busy == 0 {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Task<'_, '_> {
+    /// The object was read and leads to these.
+    fn done(mut self, next: impl Iterator<Item = u32>) {
+        let mut state = self.queue.lock();
+        let QueueState { waiting, known, .. } = &mut *state;
+        waiting.extend(next.filter(|&object| known.insert(object)));
+        self.done = true;
+    }
+}
+
+impl Drop for Task<'_, '_> {
+    fn drop(&mut self) {
+        let mut state = self.queue.lock();
+        state.busy -= 1;
+        state.broken |= !self.done;
+        drop(state);
+        self.queue.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn everything_that_is_led_to_is_taken_once() {
+        let mut known = Bits::default();
+        known.insert(0);
+        let queue = Queue::new(vec![0], &mut known);
+        let taken: Vec<AtomicU32> = (0..10_000).map(|_| AtomicU32::new(0)).collect();
+        parallel::run(usize::MAX, || {
+            while let Some(task) = queue.take() {
+                taken[task.object as usize].fetch_add(1, Ordering::Relaxed);
+                let next = [2 * task.object + 1, 2 * task.object + 2, task.object / 2];
+                task.done(next.into_iter().filter(|&object| object < 10_000));
+            }
+        });
+        assert!(taken.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+    }
+
+    #[test]
+    fn a_task_that_is_not_done_ends_the_work_of_all() {
+        let mut known = Bits::default();
+        let queue = Queue::new((0..1000).collect(), &mut known);
+        let taken: u32 =
+            parallel::run(usize::MAX, || queue.take().map_or(0, |task| task.object / 1000 + 1)).iter().sum();
+        assert!(taken >= 1 && queue.take().is_none());
     }
 }

@@ -1,18 +1,26 @@
 //! The package on disk, compared with the commit byte for byte.
 
-use std::collections::BTreeMap;
+mod cause;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 
 use super::{FileMode, PackageFile};
 use crate::check::{Check, Finding, Ledger, limited};
-use crate::fs::{EntryKind, FileContent, FileError, Folder, lossy};
+use crate::fs::{EntryKind, FileError, Folder, lossy};
 use crate::graph::VerifiedGraph;
 use crate::parallel;
 
-/// Records [`Check::PackageWorktree`].
-pub(super) fn compare(graph: &VerifiedGraph, package: &str, files: &[PackageFile], ledger: &mut Ledger) {
+/// Records [`Check::PackageWorktree`]. `odd` are committed paths that are refused already, whatever is on disk.
+pub(super) fn compare(
+    graph: &VerifiedGraph,
+    package: &str,
+    files: &[PackageFile],
+    odd: &BTreeSet<String>,
+    ledger: &mut Ledger,
+) {
     let committed = files.iter().map(|file| (file.path.as_str(), file)).collect();
-    let mut walk = Walk { graph, committed, findings: Vec::new() };
+    let mut walk = Walk { graph, committed, odd, folders: BTreeSet::new(), findings: Vec::new() };
     match walk.package(package) {
         Ok(()) => {
             walk.report_missing();
@@ -46,6 +54,9 @@ struct Walk<'a> {
     graph: &'a VerifiedGraph,
     /// What has not been met on disk yet.
     committed: BTreeMap<&'a str, &'a PackageFile>,
+    odd: &'a BTreeSet<String>,
+    /// The folders that are on disk.
+    folders: BTreeSet<String>,
     findings: Vec<Finding>,
 }
 
@@ -54,10 +65,11 @@ impl Walk<'_> {
         let root = Folder::open(self.graph.root())?;
         let entries = root.entries()?;
         let Some((name, kind)) = entries.iter().find(|(name, _)| name.to_bytes() == package.as_bytes()) else {
-            let hint = self.restore(package);
-            let actual = match entries.iter().find(|(name, _)| name.to_bytes().eq_ignore_ascii_case(package.as_bytes()))
-            {
-                Some((name, _)) => format!("only {:?}, which differs in letter case", lossy(name.to_bytes())),
+            let hint = cause::restore_folder(package);
+            let mut names = entries.iter().map(|(name, _)| lossy(name.to_bytes()));
+            let similar = names.find_map(|name| cause::name(package, &name).map(|how| (name, how)));
+            let actual = match similar {
+                Some((name, how)) => format!("only {name:?}, which differs {how}"),
                 None => "nothing; is this a bare, sparse or unfinished checkout?".into(),
             };
             self.findings.push(Finding::new(format!("{package}/"), "a folder on disk", actual, hint));
@@ -65,7 +77,7 @@ impl Walk<'_> {
             return Ok(());
         };
         if *kind != EntryKind::Folder {
-            let hint = self.restore(package);
+            let hint = format!("move it away, then: {}", cause::restore(package));
             self.findings.push(Finding::new(package, "a folder on disk", kind.describe(), hint));
             self.committed.clear();
             return Ok(());
@@ -76,6 +88,7 @@ impl Walk<'_> {
     fn folder(&mut self, folder: &Folder, path: &str, depth: usize) -> Result<(), Broken> {
         self.graph.budget().check()?;
         let mut files = Vec::new();
+        self.folders.insert(path.to_owned());
         for (name, kind) in folder.entries()? {
             let below = format!("{path}/{}", lossy(name.to_bytes()));
             match kind {
@@ -108,8 +121,8 @@ impl Walk<'_> {
             let finding = Finding::new(
                 path,
                 format!("the committed content, {} bytes", committed.content.len()),
-                cause(&committed.content, &on_disk),
-                self.restore(path),
+                cause::content(&committed.content, &on_disk),
+                cause::rewrite(path),
             );
             findings.push(finding);
         }
@@ -124,109 +137,43 @@ impl Walk<'_> {
     }
 
     fn not_a_file(&mut self, path: &str, kind: EntryKind) {
+        if self.odd.contains(path) {
+            return;
+        }
         let tracked = self.committed.remove(path).is_some();
         let (expected, hint) = if tracked {
-            ("a regular file on disk", self.restore(path))
+            ("a regular file on disk", format!("rm -- {path} && {}", cause::restore(path)))
         } else {
-            ("nothing that is not committed", remove(path))
+            ("nothing that is not committed", cause::remove(path))
         };
         self.findings.push(Finding::new(path, expected, kind.describe(), hint));
     }
 
     fn untracked(&mut self, path: &str, what: &str) {
-        let similar = self.committed.keys().find(|known| known.eq_ignore_ascii_case(path));
-        let actual = match similar {
-            Some(known) => format!("{what} that differs from {known} only in letter case"),
+        if self.odd.contains(path) {
+            return;
+        }
+        let mut known = self.committed.keys().copied().chain(self.odd.iter().map(String::as_str));
+        let actual = match known.find_map(|known| cause::name(known, path).map(|how| (known, how))) {
+            Some((known, how)) => format!("{what} that differs from {known} only {how}"),
             None => format!("{what} the commit does not have, ignored by git or not"),
         };
-        self.findings.push(Finding::new(path, "nothing that is not committed", actual, remove(path)));
+        self.findings.push(Finding::new(path, "nothing that is not committed", actual, cause::remove(path)));
     }
 
     fn report_missing(&mut self) {
+        let mut absent: BTreeMap<&str, usize> = BTreeMap::new();
         for path in std::mem::take(&mut self.committed).into_keys() {
-            let hint = self.restore(path);
-            self.findings.push(Finding::new(path, "a file on disk", "no such file", hint));
-        }
-    }
-
-    fn restore(&self, path: &str) -> String {
-        format!("git restore --source=HEAD --staged --worktree -- {path}")
-    }
-}
-
-fn remove(path: &str) -> String {
-    format!("look at it, then remove it: git clean -ffdx -- {path}")
-}
-
-/// Why the bytes differ, where the bytes tell.
-fn cause(committed: &[u8], on_disk: &FileContent) -> String {
-    let bytes = &on_disk.bytes;
-    let without_cr = |bytes: &[u8]| bytes.iter().copied().filter(|&b| b != b'\r').collect::<Vec<_>>();
-    let pointer = |bytes: &[u8]| bytes.starts_with(b"version https://git-lfs.github.com/spec/");
-    if on_disk.exceeds {
-        return format!("other content, more than {} bytes", bytes.len());
-    }
-    if without_cr(bytes) == without_cr(committed) {
-        return "the same lines with other line endings (core.autocrlf or an eol attribute)".into();
-    }
-    if pointer(committed) && !pointer(bytes) {
-        return format!("other content, {} bytes, where the commit has a Git LFS pointer", bytes.len());
-    }
-    if pointer(bytes) {
-        return "a Git LFS pointer instead of the content".into();
-    }
-    if without_ident(bytes) == without_ident(committed) {
-        return "the same content with an expanded $Id$ (an ident attribute)".into();
-    }
-    let first = bytes.iter().zip(committed).position(|(a, b)| a != b).unwrap_or(bytes.len().min(committed.len()));
-    format!("other content, {} bytes, different from byte {first} on", bytes.len())
-}
-
-/// The bytes with every expanded `$Id: …$` put back to `$Id$`.
-fn without_ident(bytes: &[u8]) -> Vec<u8> {
-    let mut rest = bytes;
-    let mut out = Vec::with_capacity(bytes.len());
-    while let Some(at) = rest.windows(4).position(|window| window == b"$Id:") {
-        let line = rest[at..].iter().position(|&b| b == b'\n').map_or(rest.len(), |end| at + end);
-        match rest[at + 4..line].iter().position(|&b| b == b'$') {
-            Some(end) => {
-                out.extend_from_slice(&rest[..at]);
-                out.extend_from_slice(b"$Id$");
-                rest = &rest[at + 4 + end + 1..];
-            }
-            None => {
-                out.extend_from_slice(&rest[..at + 4]);
-                rest = &rest[at + 4..];
+            let above = path.match_indices('/').map(|(end, _)| &path[..end]);
+            match above.into_iter().find(|&folder| !self.folders.contains(folder)) {
+                Some(folder) => *absent.entry(folder).or_default() += 1,
+                None => self.findings.push(Finding::new(path, "a file on disk", "no such file", cause::restore(path))),
             }
         }
-    }
-    out.extend_from_slice(rest);
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn told(committed: &str, on_disk: &str) -> String {
-        cause(
-            committed.as_bytes(),
-            &FileContent { bytes: on_disk.as_bytes().to_vec(), executable: false, exceeds: false },
-        )
-    }
-
-    #[test]
-    fn the_cause_is_told_from_the_bytes() {
-        assert_eq!(
-            told("a\nb\n", "a\r\nb\r\n"),
-            "the same lines with other line endings (core.autocrlf or an eol attribute)"
-        );
-        let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n";
-        assert_eq!(told("abc", pointer), "a Git LFS pointer instead of the content");
-        assert_eq!(told(pointer, "abc"), "other content, 3 bytes, where the commit has a Git LFS pointer");
-        assert_eq!(told("x $Id$ y", "x $Id: 0123 $ y"), "the same content with an expanded $Id$ (an ident attribute)");
-        assert_eq!(told("x $Id$ y", "x $Id: 0123 y"), "other content, 13 bytes, different from byte 5 on");
-        assert_eq!(told("abc", "abd"), "other content, 3 bytes, different from byte 2 on");
-        assert_eq!(told("abc", "ab"), "other content, 2 bytes, different from byte 2 on");
+        for (folder, files) in absent {
+            let expected = format!("a folder on disk, with {files} committed files");
+            let actual = "no such folder; a sparse checkout leaves folders out";
+            self.findings.push(Finding::new(format!("{folder}/"), expected, actual, cause::restore_folder(folder)));
+        }
     }
 }

@@ -377,7 +377,7 @@ fn reaching_a_limit_is_no_verdict() {
     for case in [case(), packed_case()] {
         let ask = |limits| Ask { limits, ..Ask::new(case.repo.root(), &case.commit) }.judge();
         let judged = ask(Limits { objects: 5, ..Limits::default() });
-        judged.cannot_tell(Check::GitObjects, "the object graph", "more than 5 objects", "raise the limit");
+        judged.cannot_tell(Check::GitObjects, "the object graph", "more than 5 objects", "--limit-objects");
         let judged = ask(Limits { tree_bytes: 100, ..Limits::default() });
         judged.cannot_tell(Check::GitObjects, &case.commit, "exceed the limit of 100", "raise the limit");
         let judged = ask(Limits { seconds: 0, ..Limits::default() });

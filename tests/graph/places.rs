@@ -102,7 +102,7 @@ fn lend(repo: &Repo, depth: usize) {
 
 #[test]
 fn alternates_as_deep_as_git_goes() {
-    for (depth, sound) in [(1, true), (5, true), (6, false)] {
+    for (depth, sound) in [(1, true), (6, true), (7, false)] {
         for case in [case(), packed_case()] {
             lend(&case.repo, depth);
             if sound {
@@ -128,6 +128,27 @@ fn alternates_that_loop_or_lead_nowhere() {
     case.judge().passes();
     case.repo.put(&case.repo.dot_git("objects/info/alternates"), "\"../../../lent0\n");
     case.judge().refuses(Check::GitObjects, ".git/objects/info/alternates", "line 1: is no path", "clone");
+}
+
+/// `count` empty folders of objects, named as alternates.
+fn lend_empty(case: &super::Case, count: usize) {
+    let folders = (0..count).map(|number| case.repo.root().join(format!("../lent{number}")));
+    let lines = folders.map(|folder| {
+        std::fs::create_dir_all(&folder).unwrap();
+        format!("{}\n", folder.display())
+    });
+    let lines: String = lines.collect();
+    case.repo.put(&case.repo.dot_git("objects/info/alternates"), lines);
+}
+
+#[test]
+fn more_object_folders_than_are_read_is_no_verdict() {
+    let case = case();
+    lend_empty(&case, 63);
+    case.judge().passes();
+    lend_empty(&case, 64);
+    let actual = "more than 64 folders of objects, the most this gate reads";
+    case.judge().cannot_tell(Check::GitObjects, "the object graph", actual, "git repack -ad");
 }
 
 #[test]

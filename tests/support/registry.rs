@@ -50,6 +50,9 @@ const RELEASES: [Release; 4] = [
 /// The producer's release: its sdist carries the Python reference gate and the blocked record.
 const PRODUCER: (&str, &str) = ("0.0.29.post6", "0df84166cb2a355c640c2b91b955b4ba94e2410fecd1c9ca82acdbf5797b4cb8");
 
+/// The release of a JSON Schema library whose sdist carries the public test suite.
+const SUITE: (&str, &str) = ("4.26.0", "0c26707e2efad8aa1bfc5b7ce170f3fccc2e4918ff85989ba9ffa9facb2be326");
+
 /// A change of the recipe must not meet what an earlier one left in the cache.
 const CACHE: &str = "subjects-1";
 
@@ -143,6 +146,25 @@ pub fn producer() -> PathBuf {
         unpack(&fetch("netbox-proxbox", version, Kind::Sdist, sha256, dir), dir);
     });
     dir.join("repo")
+}
+
+/// An environment in which the producer's serializers run, without NetBox.
+pub fn producer_environment() -> PathBuf {
+    once("producer-environment-1", |dir| {
+        run(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(dir));
+        let python = dir.join("bin/python");
+        let versions = ["Django==5.2.19", "djangorestframework==3.16.1"];
+        pip(Command::new("python3").args(["-m", "pip", "--python"]).arg(python).arg("install").args(versions));
+    })
+}
+
+/// The public JSON-Schema-Test-Suite, as an sdist carries it: a folder of files for draft 2020-12.
+pub fn schema_suite() -> PathBuf {
+    let (version, sha256) = SUITE;
+    let dir = once(&format!("suite-{version}"), |dir| {
+        unpack(&fetch("jsonschema", version, Kind::Sdist, sha256, dir), dir);
+    });
+    dir.join("repo/json/tests/draft2020-12")
 }
 
 /// The blocked activation record, as the producer published it.

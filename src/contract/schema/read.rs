@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::json::Json;
-use super::super::number::{self, Number};
+use super::super::number::Number;
 use super::super::reason::{Reasons, Step, quoted, shown};
 use super::{Keywords, Schema, Type};
 
@@ -160,7 +160,7 @@ fn bound(value: &Json, reasons: &mut Reasons<'_>) -> Option<Number> {
 
 fn size(value: &Json, reasons: &mut Reasons<'_>) -> Option<u64> {
     let size = match value {
-        Json::Number(token) if number::is_integer(token) => Number::parse(token).filter(|size| !size.is_negative()),
+        Json::Number(token) => Number::parse(token).filter(|size| size.is_integral() && !size.is_negative()),
         _ => None,
     };
     if size.is_none() {

@@ -18,10 +18,9 @@ pub(in crate::graph) struct Variable<'a> {
     pub(in crate::graph) first: bool,
 }
 
-/// Calls `each` with the variables in order, until the text ends or cannot be parsed. Linear in the bytes.
-pub(in crate::graph) fn variables(data: &[u8], mut each: impl FnMut(Variable<'_>)) {
-    // That the text cannot be parsed is only INFO to git; what was seen before counts.
-    let _ = Parser { data, at: 0, ended: false }.run(&mut each);
+/// Calls `each` with the variables in order, until the text ends or cannot be parsed; whether it could. Linear in the bytes.
+pub(in crate::graph) fn variables(data: &[u8], mut each: impl FnMut(Variable<'_>)) -> bool {
+    Parser { data, at: 0, ended: false }.run(&mut each).is_ok()
 }
 
 /// The text is not configuration.

@@ -1,0 +1,99 @@
+//! What `snapshot` leaves: the commit's package byte for byte, or nothing.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use paired_sdk_gate::check::{Stage, Status};
+
+use crate::support::gate::{Outcome, gate};
+use crate::support::git::{Repo, git_command};
+use crate::support::half;
+
+/// Every file below a folder: path, whether it is executable, content.
+type Files = BTreeMap<String, (bool, Vec<u8>)>;
+
+fn on_disk(root: &Path) -> Files {
+    let entries = walkdir::WalkDir::new(root).into_iter().map(Result::unwrap);
+    let files = entries.filter(|entry| !entry.file_type().is_dir()).map(|entry| {
+        let metadata = entry.metadata().unwrap();
+        assert!(metadata.is_file(), "{}", entry.path().display());
+        let path = entry.path().strip_prefix(root).unwrap().display().to_string();
+        (path, (metadata.permissions().mode() & 0o111 != 0, std::fs::read(entry.path()).unwrap()))
+    });
+    files.collect()
+}
+
+fn committed(repo: &Repo) -> Files {
+    let listed = repo.git(&["ls-tree", "-r", "--full-tree", "HEAD", "netbox_sdk/"]);
+    let files = listed.lines().map(|line| {
+        let (entry, path) = line.split_once('\t').unwrap();
+        let fields: Vec<_> = entry.split(' ').collect();
+        let content = git_command(repo.root()).args(["cat-file", "blob", fields[2]]).output().unwrap();
+        (path.to_owned(), (fields[0] == "100755", content.stdout))
+    });
+    files.collect()
+}
+
+/// A package of all sorts of files, whose attributes would have git change them on their way out.
+fn checkout(dir: &Path) -> (Repo, String) {
+    let repo = Repo::init(dir.join("sdk"));
+    let bytes: Vec<u8> = (0..=255).cycle().take(200_000).collect();
+    for (path, content) in [
+        ("netbox_sdk/__init__.py", &b"__version__ = \"1.2.3\"\n"[..]),
+        ("netbox_sdk/plugin_bridge.py", b"# $Id$\r\none = 1\r\n"),
+        ("netbox_sdk/empty", b""),
+        ("netbox_sdk/data/bytes.bin", &bytes),
+        ("netbox_sdk/data/deep/er/tool", b"#!/bin/sh\n"),
+        ("other", b"not of the package\n"),
+    ] {
+        repo.write(path, content);
+    }
+    std::fs::set_permissions(repo.root().join("netbox_sdk/data/deep/er/tool"), PermissionsExt::from_mode(0o755))
+        .unwrap();
+    let commit = repo.commit_all("first");
+    repo.write(".git/info/attributes", "* text eol=crlf ident export-ignore export-subst\n");
+    (repo, commit)
+}
+
+#[test]
+fn the_copy_is_the_committed_package_byte_for_byte() {
+    let dir = tempfile::tempdir().unwrap();
+    let (repo, commit) = checkout(dir.path());
+    let out = dir.path().join("out");
+    let mut snapshot = gate();
+    snapshot
+        .arg("snapshot")
+        .arg("--sdk-root")
+        .arg(repo.root())
+        .args(["--expected-commit", &commit])
+        .arg("--out")
+        .arg(&out);
+    let outcome = Outcome::of(&mut snapshot);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    let expected = committed(&repo);
+    assert_eq!(expected.len(), 5);
+    assert!(on_disk(&out) == expected, "{:?}", on_disk(&out).keys());
+}
+
+#[test]
+fn an_interrupted_copy_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (repo, commit) = checkout(dir.path());
+    let parent = dir.path().join("parent");
+    std::fs::create_dir(&parent).unwrap();
+    for last in [Stage::Graph, Stage::Inventory, Stage::Snapshot] {
+        let flag = Arc::new(AtomicBool::new(false));
+        let interrupt = |stage| flag.store(stage == last, Ordering::Relaxed);
+        let (run, copy) = half::interruptible(repo.root(), &commit, &parent, flag.clone(), &interrupt);
+        assert!(copy.is_none(), "{last:?}");
+        let undecided = run.ledger.entries().iter().find(|entry| entry.status == Status::Error).unwrap();
+        assert_eq!(undecided.check.stage(), last);
+        assert!(undecided.findings[0].actual.contains("interrupted by a signal"), "{undecided:?}");
+        assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 0, "{last:?}");
+    }
+    let (_, copy) = half::snapshot(repo.root(), &commit, &parent);
+    assert!(copy.is_some());
+}
