@@ -35,7 +35,7 @@ fn the_action_runs_one_script_and_nothing_is_put_together_from_an_input() {
     assert_eq!((action["runs"]["using"].as_str(), steps.len()), (Some("composite"), 1));
     assert_eq!(steps[0]["run"], "bash \"$GITHUB_ACTION_PATH/.github/provide\"");
     assert!(steps[0]["uses"].is_null() && !steps[0]["run"].as_str().unwrap().contains("${{"));
-    let fetching = ["curl", "wget", "git ", "http", "cargo install", "rustup", "apt", "pip"];
+    let fetching = ["curl", "wget", "git ", "http", "cargo install", "rustup", "apt-get", "pip install"];
     let found: Vec<_> = fetching.iter().filter(|word| SCRIPT.contains(**word)).collect();
     assert!(found.is_empty() && SCRIPT.contains("cargo build --release --frozen"), "{found:?}");
 }

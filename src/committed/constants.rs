@@ -146,12 +146,12 @@ fn parse(file: &str, text: &str) -> Result<Vec<Constant>, Refusal> {
         let drift = match (&assigned[..], &bound[..]) {
             ([value], [_]) => match literal(value) {
                 Some(read) => {
-                    let range = ast_range(*value);
+                    let range = ast_range(value);
                     found.push(Constant { line: line_at(range.start), value: read, range });
                     continue;
                 }
                 None => {
-                    let place = (file, Some(line_at(ast_range(*value).start)));
+                    let place = (file, Some(line_at(ast_range(value).start)));
                     let cure = "write the value itself: a string, None, an integer or a list of strings";
                     Drift::new(Kind::ConstantsNotLiteral, place, format!("{name} as a literal"), "an expression", cure)
                 }
