@@ -3,6 +3,8 @@
 //! A check exists once, as one row below. The order of the rows is the order of the report. A stage records each of its rows
 //! and then closes; closing succeeds only if every row of that stage passed, so a row nobody recorded blocks.
 
+mod explain;
+
 use serde::Serialize;
 
 /// The stages of the pipeline, in the order they run.

@@ -1,8 +1,12 @@
 //! The command line: the only place that reads arguments, prints, and turns verdicts into exit codes.
 
 mod args;
+mod audit;
+mod check;
 mod contract;
 mod demo;
+mod github;
+mod help;
 mod human;
 mod output;
 mod record;
@@ -54,6 +58,12 @@ fn dispatch(arguments: &Arguments, output: &Output) -> anyhow::Result<u8> {
         Command::Snapshot(options) => verify::snapshot(options, &signals, output),
         Command::Block(options) => record::block(options, output),
         Command::Status(options) => record::status(options, output),
+        Command::Check(options) => check::check(options, output),
+        Command::Ci(options) => check::ci(options, output),
+        Command::Audit(options) => audit::audit(options, output),
+        Command::Explain(options) => help::explain(options, output),
+        Command::Completions(options) => help::completions(options, output),
+        Command::Man => help::man(output),
         Command::Demo => demo::demo(&signals, output),
         Command::Validate(options) => contract::validate(options, output),
         Command::Manifest(options) => contract::manifest(options, output),
@@ -61,6 +71,11 @@ fn dispatch(arguments: &Arguments, output: &Output) -> anyhow::Result<u8> {
             let schema = match document {
                 Document::Report => crate::report::v1::json_schema(),
                 Document::Validation => contract::json_schema::<contract::Validation>(),
+                Document::Record => crate::activation::json_schema(),
+                Document::Attestation => contract::json_schema::<crate::report::attestation::Statement>(),
+                Document::Audit => contract::json_schema::<audit::Findings>(),
+                Document::Status => contract::json_schema::<record::Statement>(),
+                Document::Check => contract::json_schema::<check::Consistency>(),
                 Document::ManifestCheck => contract::json_schema::<contract::Comparison>(),
             };
             output.document(&(serde_json::to_string_pretty(&schema)? + "\n"));

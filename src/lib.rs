@@ -14,6 +14,7 @@ pub mod activation;
 pub mod behaviour;
 pub mod check;
 pub mod cli;
+pub mod committed;
 pub mod contract;
 pub mod digest;
 pub mod environment;

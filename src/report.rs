@@ -1,5 +1,7 @@
 //! What a run concluded, and the approval that only a complete proof yields.
 
+pub mod attestation;
+pub mod audit;
 pub mod v1;
 
 use crate::behaviour::BehaviourReport;

@@ -10,9 +10,12 @@
 )]
 #![allow(missing_docs)]
 
+mod action;
 mod activation;
+mod audit;
 mod ci;
 mod cli;
+mod committed;
 mod contract;
 mod corpus;
 mod graph;
@@ -20,6 +23,7 @@ mod hostile;
 mod locked;
 mod network;
 mod processes;
+mod producer;
 mod readme;
 #[cfg(not(feature = "offline"))]
 mod real;

@@ -1,12 +1,14 @@
 //! The published releases of netbox-sdk, beside the Python reference gate.
 
 mod activation;
+mod attestation;
 mod contract;
 mod environment;
 mod gate;
 mod influence;
 mod makers;
 mod mutants;
+mod pairing;
 mod producer;
 mod readme;
 mod refusals;

@@ -142,17 +142,43 @@ impl Record {
         &self.reason
     }
 
+    /// The values of the seven members, in their order.
+    pub fn values(&self) -> [Value; 7] {
+        let (state, version, commit) = match &self.state {
+            State::Blocked => ("blocked", Value::Null, Value::Null),
+            State::Active { version, commit } => ("active", version.as_str().into(), commit.to_string().into()),
+        };
+        let contracts = self.required_contracts.clone().into();
+        [
+            1.into(),
+            state.into(),
+            version,
+            commit,
+            self.module_origin.clone().into(),
+            contracts,
+            self.reason.clone().into(),
+        ]
+    }
+
+    /// The contracts it requires.
+    pub fn required_contracts(&self) -> &[String] {
+        &self.required_contracts
+    }
+
+    /// The module whose behaviour it stands for.
+    pub fn module_origin(&self) -> &str {
+        &self.module_origin
+    }
+
     /// The record as it is published: two-space indent and a final newline.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let quoted = |text: &str| Value::from(text).to_string();
-        let (state, version, commit) = match &self.state {
-            State::Blocked => ("blocked", Value::Null.to_string(), Value::Null.to_string()),
-            State::Active { version, commit } => ("active", quoted(version.as_str()), quoted(&commit.to_string())),
-        };
-        let contracts = self.required_contracts.iter().map(|name| format!("    {}", quoted(name)));
-        let contracts = format!("[\n{}\n  ]", contracts.collect::<Vec<_>>().join(",\n"));
-        let origin = quoted(&self.module_origin);
-        let values = ["1".to_owned(), quoted(state), version, commit, origin, contracts, quoted(&self.reason)];
+        let values = self.values().map(|value| match value {
+            Value::Array(items) => {
+                let items: Vec<_> = items.iter().map(|item| format!("    {item}")).collect();
+                format!("[\n{}\n  ]", items.join(",\n"))
+            }
+            value => value.to_string(),
+        });
         let members = MEMBERS.iter().zip(values).map(|(name, value)| format!("  \"{name}\": {value}"));
         format!("{{\n{}\n}}\n", members.collect::<Vec<_>>().join(",\n")).into_bytes()
     }

@@ -1,9 +1,9 @@
-//! The record's file: opened, checked and locked, then replaced or left alone.
+//! The record's file: opened and checked, then replaced or left alone.
 
 use std::path::{Path, PathBuf};
 
 use crate::contract::Contract;
-use crate::fs::replace::{self, FileError, LockedFile};
+use crate::fs::replace::{self, FileError, ReplaceableFile};
 use crate::identity::{CommitId, ExpectedIdentity, ReleaseVersion};
 use crate::report::Approval;
 
@@ -11,11 +11,12 @@ use super::change::{Action, Change};
 use super::record::{Record, RecordError, State};
 use crate::digest::sha256;
 
-/// A record's file that may be written, and nobody else of us may write as long as this value lives.
+/// A record's file that may be written, as it was when it was opened. It is locked only while it is written, so that
+/// others can block it while an identity is being proven.
 #[derive(Debug)]
 #[must_use]
 pub struct Target {
-    file: LockedFile,
+    file: ReplaceableFile,
     contract: &'static Contract,
     record: Record,
 }
@@ -97,25 +98,26 @@ impl WriteRefused {
     }
 }
 
-/// Reads a record without locking its file, which need not be writable.
+/// Reads a record and the bytes it was read from. Its file need not be writable.
 ///
 /// # Errors
 /// The file is missing, a symbolic link, not regular or unreadable, or holds no record of this contract.
-pub fn read(path: &Path, contract: &Contract) -> Result<Record, RecordFileError> {
+pub fn read(path: &Path, contract: &Contract) -> Result<(Record, Vec<u8>), RecordFileError> {
     let bytes = replace::read(path, Record::MAX_BYTES)?;
-    Record::parse(&bytes, contract).map_err(|why| RecordFileError::record(path, why))
+    let record = Record::parse(&bytes, contract).map_err(|why| RecordFileError::record(path, why))?;
+    Ok((record, bytes))
 }
 
 impl Target {
     /// The longest reason [`Target::block`] writes, in characters.
     pub const MAX_REASON_CHARS: usize = 500;
 
-    /// Opens, locks and checks the file, as [`LockedFile::open`] does, and reads its record.
+    /// Opens and checks the file, as [`ReplaceableFile::open`] does, and reads its record.
     ///
     /// # Errors
-    /// The file could not be replaced, is locked by another process, or holds no record of this contract.
+    /// The file could not be replaced or holds no record of this contract.
     pub fn open(path: &Path, contract: &'static Contract) -> Result<Target, RecordFileError> {
-        let file = LockedFile::open(path, Record::MAX_BYTES)?;
+        let file = ReplaceableFile::open(path, Record::MAX_BYTES)?;
         let record = Record::parse(file.bytes(), contract).map_err(|why| RecordFileError::record(path, why))?;
         Ok(Target { file, contract, record })
     }

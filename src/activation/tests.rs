@@ -88,7 +88,7 @@ fn an_approval_makes_a_blocked_record_active_with_exactly_its_identity() {
     assert_eq!(String::from_utf8(change.after).unwrap(), activated("0.0.13", ONE));
     assert_eq!(fs::read_to_string(&path).unwrap(), activated("0.0.13", ONE));
     assert_alone(directory.path());
-    let State::Active { version, commit } = read(&path, Contract::bridge_v1()).unwrap().state().clone() else {
+    let State::Active { version, commit } = read(&path, Contract::bridge_v1()).unwrap().0.state().clone() else {
         panic!("still blocked")
     };
     assert_eq!((version.as_str(), commit.to_string().as_str()), ("0.0.13", ONE));

@@ -49,6 +49,8 @@ pub(super) enum Format {
     /// The report, version 1
     #[value(alias = "json-v1")]
     Json,
+    /// Text for people, and annotations and a summary for a forge
+    Github,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,6 +76,18 @@ pub(super) enum Command {
     Validate(Validate),
     /// Print the contract's manifest, or hold another one against it
     Manifest(Manifest),
+    /// Hold together what a producer's repository commits: record, constants, snapshot, workflows
+    Check(super::check::Check),
+    /// Print the workflow that proves an identity
+    Ci(super::check::Ci),
+    /// Re-check a saved report, and a record against it
+    Audit(super::audit::Audit),
+    /// Say what a check or a drift means, how it comes about and what to do
+    Explain(super::help::Explain),
+    /// Print completions for a shell
+    Completions(super::help::Completions),
+    /// Print the manual page
+    Man,
     /// Show it all on an embedded SDK, in a temporary folder
     Demo,
     /// Print the JSON Schema of a document this program writes
@@ -154,6 +168,9 @@ pub(super) struct Verify {
     /// Hold what is installed against the wheels here whose digests the commit's uv.lock names
     #[arg(long, value_name = "DIR")]
     pub(super) wheelhouse: Option<PathBuf>,
+    /// Write what was concluded to this file as an unsigned in-toto statement
+    #[arg(long, value_name = "FILE")]
+    pub(super) attestation: Option<PathBuf>,
     #[command(flatten)]
     pub(super) limits: LimitFlags,
 }
@@ -162,12 +179,14 @@ pub(super) struct Verify {
 pub(super) struct Activate {
     #[command(flatten)]
     pub(super) verify: Verify,
-    /// The activation record to write
-    #[arg(long, value_name = "FILE")]
-    pub(super) record: PathBuf,
+    /// The activation record to write; below --producer-root, if that is given
+    #[arg(long, value_name = "FILE", required_unless_present = "producer_root")]
+    pub(super) record: Option<PathBuf>,
     /// Show what would be written, and write nothing
     #[arg(long)]
     pub(super) dry_run: bool,
+    #[command(flatten)]
+    pub(super) producer: super::check::Producer,
 }
 
 #[derive(Debug, Args)]
@@ -193,15 +212,17 @@ pub(super) struct Snapshot {
 
 #[derive(Debug, Args)]
 pub(super) struct Block {
-    /// The activation record to write
-    #[arg(long, value_name = "FILE")]
-    pub(super) record: PathBuf,
+    /// The activation record to write; below --producer-root, if that is given
+    #[arg(long, value_name = "FILE", required_unless_present = "producer_root")]
+    pub(super) record: Option<PathBuf>,
     /// Why, in one line; it goes into the record
     #[arg(long, value_name = "TEXT")]
     pub(super) reason: String,
     /// Show what would be written, and write nothing
     #[arg(long)]
     pub(super) dry_run: bool,
+    #[command(flatten)]
+    pub(super) producer: super::check::Producer,
 }
 
 #[derive(Debug, Args)]
@@ -256,6 +277,16 @@ pub(super) enum Document {
     Validation,
     /// What `manifest --check` says
     ManifestCheck,
+    /// The activation record
+    Record,
+    /// The in-toto statement that --attestation leaves
+    Attestation,
+    /// What `audit` says
+    Audit,
+    /// What `status` and `block` say
+    Status,
+    /// What `check` says
+    Check,
 }
 
 /// Bounds on what a run may cost; reaching one is exit 3, never a pass.

@@ -8,8 +8,8 @@ use crate::check::{Finding, Status};
 use crate::report::Verdict;
 use crate::report::v1::{Command, RecordAction, Report};
 
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 const UNSURE: Style = AnsiColor::Yellow.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
 
@@ -40,11 +40,11 @@ pub(super) fn report(report: &Report, quiet: bool) -> String {
 }
 
 // Writing to a string cannot fail.
-fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+pub(super) fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{arguments}");
 }
 
-fn push_finding(text: &mut String, finding: &Finding) {
+pub(super) fn push_finding(text: &mut String, finding: &Finding) {
     line(text, format_args!("      {}", printable(&finding.subject)));
     line(text, format_args!("        expected  {}", printable(&finding.expected)));
     line(text, format_args!("        found     {}", printable(&finding.actual)));

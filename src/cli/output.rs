@@ -1,7 +1,7 @@
 //! Where text goes, and in which colours.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
@@ -37,10 +37,16 @@ impl Output {
         self.format == Format::Json
     }
 
-    /// Text for people: standard output, unless that carries JSON.
+    pub(super) fn github(&self) -> bool {
+        self.format == Format::Github
+    }
+
+    /// Text for people: standard output, unless that carries JSON. A forge that reads commands in it is told not to.
     pub(super) fn text(&self, text: &str) {
         if self.json() {
             self.to_stderr(text);
+        } else if self.github() {
+            self.to_stdout(&super::github::inert(text));
         } else {
             self.to_stdout(text);
         }
@@ -79,33 +85,40 @@ impl Output {
 
     /// Makes sure the report can be written before any work is done.
     pub(super) fn open_report(&self) -> anyhow::Result<ReportFile> {
-        let Some(path) = &self.report else { return Ok(ReportFile(None)) };
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
-        let file = tempfile::Builder::new().prefix(".report-").tempfile_in(parent);
-        let file =
-            file.map_err(|error| super::Usage(format!("cannot create the report {}: {error}", path.display())))?;
-        Ok(ReportFile(Some((file, path.clone()))))
+        ReportFile::open(self.report.as_deref(), "report")
     }
 
-    /// The report, to wherever it was asked for.
-    pub(super) fn report(&self, report: &Report, file: ReportFile) -> anyhow::Result<()> {
+    /// The report, to wherever it was asked for; its text.
+    pub(super) fn report(&self, report: &Report, mut file: ReportFile) -> anyhow::Result<String> {
         let text = report.to_json().context("cannot write the report")?;
         self.object(&text);
-        file.finish(&text)
+        file.finish(&text)?;
+        Ok(text)
     }
 }
 
-/// A report file that is not there until it is complete.
+/// A file that is not there until it is complete; none if none was asked for.
 pub(super) struct ReportFile(Option<(tempfile::NamedTempFile, PathBuf)>);
 
 impl ReportFile {
-    fn finish(self, text: &str) -> anyhow::Result<()> {
+    /// Makes sure that it can be written before any work is done; `what` it is, in words.
+    pub(super) fn open(path: Option<&Path>, what: &str) -> anyhow::Result<ReportFile> {
+        let Some(path) = path else { return Ok(ReportFile(None)) };
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+        let file = tempfile::Builder::new().prefix(".report-").tempfile_in(parent);
+        let file =
+            file.map_err(|error| super::Usage(format!("cannot create the {what} {}: {error}", path.display())))?;
+        Ok(ReportFile(Some((file, path.to_owned()))))
+    }
+
+    /// Puts the text there; the second time nothing.
+    pub(super) fn finish(&mut self, text: &str) -> anyhow::Result<()> {
         use std::os::unix::fs::PermissionsExt;
-        let Some((mut file, path)) = self.0 else { return Ok(()) };
+        let Some((mut file, path)) = self.0.take() else { return Ok(()) };
         file.write_all(text.as_bytes())
             .and_then(|()| file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)))
             .and_then(|()| file.persist(&path).map_err(|error| error.error))
-            .with_context(|| format!("cannot write the report {}", path.display()))?;
+            .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(())
     }
 }

@@ -1,42 +1,65 @@
 //! `status` and `block`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Block, Status};
+use super::human::printable;
 use super::output::Output;
 use crate::activation::{self, Action, State, Target};
 use crate::contract::Contract;
+use crate::digest::sha256;
 use crate::report::Verdict;
 
-/// What a record says, as JSON.
-#[derive(Serialize)]
-struct Statement {
+/// What a record says.
+#[derive(Default, Serialize, JsonSchema)]
+pub(super) struct Statement {
+    /// Always `paired-sdk-gate/status/v1`.
     schema: &'static str,
+    /// The file holds a record.
     valid: bool,
+    /// `blocked` or `active`.
     state: Option<&'static str>,
+    /// The version it exposes.
     version: Option<String>,
+    /// The commit it exposes.
     commit: Option<String>,
+    /// The module it stands for.
+    module_origin: Option<String>,
+    /// The contracts it requires.
+    required_contracts: Vec<String>,
+    /// Why, in words.
     reason: Option<String>,
-    action: Option<&'static str>,
+    /// SHA-256 of the file's bytes.
+    sha256: Option<String>,
+    /// What `block` did.
+    action: Option<Action>,
+    /// Why it is no record, or was not written.
     error: Option<String>,
+    /// What to do next.
+    hint: Option<String>,
 }
 
+const SCHEMA: &str = "paired-sdk-gate/status/v1";
+
 impl Statement {
-    fn of(record: &activation::Record) -> Self {
+    fn of(record: &activation::Record, bytes: &[u8]) -> Self {
         let (state, version, commit) = match record.state() {
             State::Blocked => ("blocked", None, None),
             State::Active { version, commit } => ("active", Some(version.to_string()), Some(commit.to_string())),
         };
-        let reason = Some(record.reason().to_owned());
-        let schema = "paired-sdk-gate/status/v1";
-        Statement { schema, valid: true, state: Some(state), version, commit, reason, action: None, error: None }
-    }
-
-    fn invalid(error: String) -> Self {
-        let schema = "paired-sdk-gate/status/v1";
-        let nothing = (None, None, None, None);
-        let (state, version, commit, reason) = nothing;
-        Statement { schema, valid: false, state, version, commit, reason, action: None, error: Some(error) }
+        Statement {
+            schema: SCHEMA,
+            valid: true,
+            state: Some(state),
+            version,
+            commit,
+            module_origin: Some(record.module_origin().to_owned()),
+            required_contracts: record.required_contracts().to_vec(),
+            reason: Some(record.reason().to_owned()),
+            sha256: Some(sha256(bytes)),
+            ..Statement::default()
+        }
     }
 
     fn text(&self) -> String {
@@ -44,7 +67,7 @@ impl Statement {
             (Some("active"), Some(version), Some(commit)) => {
                 format!("active: version {version}, commit {commit}\n")
             }
-            (Some(state), ..) => format!("{state}: {}\n", self.reason.as_deref().unwrap_or_default()),
+            (Some(state), ..) => format!("{state}: {}\n", printable(self.reason.as_deref().unwrap_or_default())),
             (None, ..) => String::new(),
         }
     }
@@ -57,15 +80,16 @@ fn publish(statement: &Statement, output: &Output) -> anyhow::Result<()> {
 }
 
 fn refuse(error: &str, hint: &str, verdict: Verdict, output: &Output) -> anyhow::Result<u8> {
-    publish(&Statement::invalid(error.to_owned()), output)?;
+    let told = (Some(error.to_owned()), Some(hint.to_owned()));
+    publish(&Statement { schema: SCHEMA, error: told.0, hint: told.1, ..Statement::default() }, output)?;
     output.error(&format!("{error}\n  next: {hint}"));
     Ok(verdict.exit_code())
 }
 
 pub(super) fn status(options: &Status, output: &Output) -> anyhow::Result<u8> {
     match activation::read(&options.record, Contract::bridge_v1()) {
-        Ok(record) => {
-            publish(&Statement::of(&record), output)?;
+        Ok((record, bytes)) => {
+            publish(&Statement::of(&record, &bytes), output)?;
             Ok(0)
         }
         Err(error @ activation::RecordFileError::Record { .. }) => {
@@ -77,7 +101,9 @@ pub(super) fn status(options: &Status, output: &Output) -> anyhow::Result<u8> {
 
 pub(super) fn block(options: &Block, output: &Output) -> anyhow::Result<u8> {
     let contract = Contract::bridge_v1();
-    let target = match Target::open(&options.record, contract) {
+    let path = options.producer.record(options.record.as_deref());
+    let mut patch = options.producer.open_patch()?;
+    let target = match Target::open(&path, contract) {
         Ok(target) => target,
         Err(error) => return refuse(&error.to_string(), &error.hint(), Verdict::WriteRefused, output),
     };
@@ -88,15 +114,9 @@ pub(super) fn block(options: &Block, output: &Output) -> anyhow::Result<u8> {
     if options.dry_run {
         output.text(&change.diff());
     }
-    let action = match change.action {
-        Action::Blocked => "blocked",
-        Action::Unchanged => "unchanged",
-        Action::WouldBlock => "would-block",
-        Action::Activated => "activated",
-        Action::WouldActivate => "would-activate",
-    };
+    options.producer.follow(options.record.as_deref(), &change, contract, &mut patch, output)?;
     let now = if options.dry_run { &change.before } else { &change.after };
     let record = activation::Record::parse(now, contract)?;
-    publish(&Statement { action: Some(action), ..Statement::of(&record) }, output)?;
+    publish(&Statement { action: Some(change.action), ..Statement::of(&record, now) }, output)?;
     Ok(0)
 }

@@ -16,6 +16,7 @@ use crate::contract::Contract;
 use crate::identity::ExpectedIdentity;
 use crate::limits::{Budget, Limits};
 use crate::pipeline::{self, Evidence, Request, Run};
+use crate::report::attestation::Statement;
 use crate::report::v1::{Circumstances, Command, Record, RecordAction, Report, RunFacts, Subject};
 use crate::report::{Approval, Verdict};
 
@@ -28,23 +29,30 @@ pub(super) fn verify(options: &Verify, signals: &Signals, output: &Output) -> an
 
 pub(super) fn activate(options: &Activate, signals: &Signals, output: &Output) -> anyhow::Result<u8> {
     let contract = Contract::bridge_v1();
-    let mut session = Session::start(&options.verify, contract, Some(&options.record), signals, output)?;
+    let producer = &options.producer;
+    let path = producer.record(options.record.as_deref());
+    let mut patch = producer.open_patch()?;
+    let mut session = Session::start(&options.verify, contract, Some(&path), signals, output)?;
     let nothing_ran = Run { ledger: Ledger::new(), evidence: Evidence::default() };
-    let target = match Target::open(&options.record, contract) {
+    let target = match Target::open(&path, contract) {
         Ok(target) => target,
         Err(error) => {
-            let record = Record { refused: Some(refusal(&options.record, &error, error.hint())), ..Record::none() };
+            let record = Record { refused: Some(refusal(&path, &error, error.hint())), ..Record::none() };
             return session.finish(&nothing_ran, Command::Activate, Verdict::WriteRefused, record);
         }
     };
     let before = Record { before_sha256: Some(target.before_sha256()), ..Record::none() };
     let before = Record { after_sha256: before.before_sha256.clone(), ..before };
-    let refused = |error: &WriteRefused| Record {
-        refused: Some(refusal(&options.record, error, error.hint())),
-        ..before.clone()
-    };
+    let refused =
+        |error: &WriteRefused| Record { refused: Some(refusal(&path, error, error.hint())), ..before.clone() };
     if let Err(error) = target.admits(&session.identity) {
         return session.finish(&nothing_ran, Command::Activate, Verdict::WriteRefused, refused(&error));
+    }
+    if let Some(refused) =
+        producer.obstacles(options.record.as_deref(), &session.identity, contract, &mut patch, output)?
+    {
+        let record = Record { refused: Some(refused), ..before.clone() };
+        return session.finish(&nothing_ran, Command::Activate, Verdict::WriteRefused, record);
     }
     let (run, approval) = session.prove();
     let Some(approval) = approval else {
@@ -56,6 +64,7 @@ pub(super) fn activate(options: &Activate, signals: &Signals, output: &Output) -
             if options.dry_run {
                 output.text(&change.diff());
             }
+            producer.follow(options.record.as_deref(), &change, contract, &mut patch, output)?;
             session.finish(&run, Command::Activate, Verdict::Passed, written(&change, before))
         }
         Err(error) => session.finish(&run, Command::Activate, Verdict::WriteRefused, refused(&error)),
@@ -143,7 +152,7 @@ pub(super) fn snapshot(options: &Snapshot, signals: &Signals, output: &Output) -
         record: Record::none(),
         run: facts,
     };
-    publish(&Report::new(&run, about), file, output)
+    publish(&Report::new(&run, about), file, ReportFile::open(None, "attestation")?, output)
 }
 
 struct Clock {
@@ -163,11 +172,8 @@ impl Clock {
             finished_at: Timestamp::now().to_string(),
             duration_ms: millis(self.since.elapsed()),
             stages: run.evidence.durations.iter().map(|(stage, took)| (stage.name(), millis(*took))).collect(),
-            sdk_root: String::new(),
-            environment_root: None,
-            record: None,
             base_prefix: run.evidence.behaviour.interpreter.as_ref().map(|found| found.base_prefix.clone()),
-            interrupted_by: None,
+            ..RunFacts::default()
         }
     }
 }
@@ -180,9 +186,13 @@ fn exit_code(verdict: Verdict, signals: &Signals) -> (u8, Option<String>) {
     }
 }
 
-fn publish(report: &Report, file: ReportFile, output: &Output) -> anyhow::Result<u8> {
-    output.report(report, file)?;
+fn publish(report: &Report, file: ReportFile, mut attestation: ReportFile, output: &Output) -> anyhow::Result<u8> {
+    let text = output.report(report, file)?;
+    attestation.finish(&(serde_json::to_string_pretty(&Statement::new(report, &text))? + "\n"))?;
     output.text(&human::report(report, output.quiet()));
+    if output.github() {
+        output.document(&super::github::report(report));
+    }
     Ok(report.exit_code)
 }
 
@@ -210,6 +220,7 @@ struct Session<'a> {
     signals: &'a Signals,
     output: &'a Output,
     report: ReportFile,
+    attestation: ReportFile,
     clock: Clock,
     panicked: bool,
 }
@@ -232,6 +243,7 @@ impl<'a> Session<'a> {
             identity: options.identity.expected()?,
             budget: Budget::start(Limits::from(&options.limits), signals.interrupt()),
             report: output.open_report()?,
+            attestation: ReportFile::open(options.attestation.as_deref(), "attestation")?,
             clock: Clock::start(),
             panicked: false,
             options,
@@ -299,6 +311,6 @@ impl<'a> Session<'a> {
             record,
             run: facts,
         };
-        publish(&Report::new(run, about), self.report, self.output)
+        publish(&Report::new(run, about), self.report, self.attestation, self.output)
     }
 }

@@ -1,5 +1,8 @@
 //! Replacing one small file: durably, and only if it is still the very file that was read.
 //!
+//! A file is looked at first and locked only while it is being replaced: whoever works long on what to write keeps nobody
+//! else from writing, and is refused afterwards if somebody did.
+//!
 //! The lock is the kernel's (`flock`) on the *directory*: it survives the rename of the file in it, ends with the
 //! process however that ends, and leaves nothing behind. Whoever holds it is the only one of us to write there, so the
 //! temporary file has one fixed name, and what a killed run left under it is cleared away by the next.
@@ -31,11 +34,10 @@ const TEMPORARY: &str = ".paired-sdk-gate.tmp";
 /// Bytes per write; small under test, so that a run can be cut off in mid-file.
 const CHUNK: usize = if cfg!(test) { 64 } else { 1 << 16 };
 
-/// A regular file that may be replaced, as it was when it was opened. Its directory is locked for as long as this value
-/// lives.
+/// A regular file that may be replaced, as it was when it was opened. Nothing is locked yet.
 #[derive(Debug)]
 #[must_use]
-pub struct LockedFile {
+pub struct ReplaceableFile {
     directory: Directory,
     path: PathBuf,
     name: OsString,
@@ -89,18 +91,17 @@ pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>, FileError> {
     Ok(directory.see(path, &name, max_bytes, Purpose::Read)?.bytes)
 }
 
-impl LockedFile {
-    /// Locks the directory of `path` and reads the file: regular, not a link, under one name only, at most `max_bytes`
-    /// long, writable by its mode and to this process, in a directory of which the same is true.
+impl ReplaceableFile {
+    /// Reads the file: regular, not a link, under one name only, at most `max_bytes` long, writable by its mode and to
+    /// this process, in a directory of which the same is true.
     ///
     /// # Errors
-    /// Any of this is not so, or another process holds the lock. Nothing waits.
+    /// Any of this is not so.
     pub fn open(path: &Path, max_bytes: u64) -> Result<Self, FileError> {
         let (directory, name) = Directory::of(path)?;
-        directory.lock(path)?;
         directory.require_writable()?;
         let seen = directory.see(path, &name, max_bytes, Purpose::Replace)?;
-        Ok(LockedFile { directory, path: path.to_owned(), name, max_bytes, seen })
+        Ok(ReplaceableFile { directory, path: path.to_owned(), name, max_bytes, seen })
     }
 
     /// The path as given.
@@ -113,21 +114,25 @@ impl LockedFile {
         &self.seen.bytes
     }
 
-    /// Makes the file's presence durable, without changing anything: what another run renamed into place just before it
-    /// was killed may not have reached the disk.
+    /// Requires that the file is still the one that was read, and makes its presence durable without changing anything:
+    /// what another run renamed into place just before it was killed may not have reached the disk.
     ///
     /// # Errors
-    /// A system call failed.
+    /// It is not, another process holds the lock, or a system call failed.
     pub fn settle(self) -> Result<(), FileError> {
+        self.directory.lock(&self.path)?;
+        self.require_unchanged()?;
         self.directory.sync()
     }
 
-    /// Replaces the file. It keeps its permissions and owner; a crash at any point leaves the old or the new bytes.
+    /// Locks the directory, which does not wait, and replaces the file. It keeps its permissions and owner; a crash at
+    /// any point leaves the old or the new bytes.
     ///
     /// # Errors
-    /// The file is not the one that was read any more, or a system call failed. Nothing was then replaced, with one
-    /// exception: after a failed [`Step::SyncDirectory`] the new bytes are in place; only their durability is unknown.
+    /// Another process holds the lock, the file is not the one that was read any more, or a system call failed. Nothing
+    /// was then replaced, with one exception: after a failed [`Step::SyncDirectory`] the new bytes are in place; only their durability is unknown.
     pub fn replace(self, bytes: &[u8]) -> Result<(), FileError> {
+        self.directory.lock(&self.path)?;
         let temporary = self.prepare(bytes)?;
         self.require_unchanged()?;
         temporary.rename_to(&self.path, &self.name)?;
@@ -282,6 +287,8 @@ fn require_write_bit(path: &Path, status: &Metadata) -> Result<(), FileError> {
 fn require_single_name(path: &Path, status: &Metadata) -> Result<(), FileError> {
     match status.nlink() {
         1 => Ok(()),
+        // Opened, and then another run renamed its own over it.
+        0 => Err(FileError::Changed { path: path.to_owned(), how: "another file took its place" }),
         links => Err(FileError::HardLinked { path: path.to_owned(), links }),
     }
 }

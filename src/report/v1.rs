@@ -3,6 +3,7 @@
 //! Deterministic: two runs on the same inputs with the same seed differ only inside `run`.
 
 mod build;
+mod digest;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,7 @@ use crate::graph::Source;
 use crate::limits::Limits;
 
 pub use build::Circumstances;
+pub use digest::digest_of;
 
 /// The value of `schema`.
 pub const SCHEMA: &str = "paired-sdk-gate/report/v1";
@@ -305,6 +307,25 @@ pub struct RunFacts {
     pub base_prefix: Option<String>,
     /// The signal that interrupted it.
     pub interrupted_by: Option<String>,
+    /// SHA-256 of the report's own text, with zeros in the place of these digits. The report's last member.
+    pub report_sha256: &'static str,
+}
+
+impl Default for RunFacts {
+    fn default() -> Self {
+        RunFacts {
+            started_at: String::new(),
+            finished_at: String::new(),
+            duration_ms: 0,
+            stages: BTreeMap::new(),
+            sdk_root: String::new(),
+            environment_root: None,
+            record: None,
+            base_prefix: None,
+            interrupted_by: None,
+            report_sha256: digest::UNKNOWN,
+        }
+    }
 }
 
 /// The JSON Schema (draft 2020-12) that every report satisfies.

@@ -46,7 +46,7 @@ fn any_record_can_be_blocked() {
         assert_eq!(change.after, after.as_bytes());
         assert_eq!(fs::read_to_string(&path).unwrap(), after);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-        let record = read(&path, Contract::bridge_v1()).unwrap();
+        let (record, _) = read(&path, Contract::bridge_v1()).unwrap();
         assert_eq!((record.state(), record.reason()), (&State::Blocked, "A wrong rounding rule was found."));
     }
 }
@@ -148,7 +148,7 @@ fn a_file_that_could_not_be_replaced_is_refused_before_anything_else() {
     let told = "expected FILE to be writable, found mode 0444".to_owned();
     assert_eq!(refused(&path), (told, "if it is meant to change: `chmod u+w FILE`".into()));
     // It can be read all the same.
-    assert_eq!(read(&path, Contract::bridge_v1()).unwrap().state(), &State::Blocked);
+    assert_eq!(read(&path, Contract::bridge_v1()).unwrap().0.state(), &State::Blocked);
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
 
     fs::set_permissions(directory.path(), Permissions::from_mode(0o555)).unwrap();

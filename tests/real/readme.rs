@@ -13,13 +13,16 @@ fn every_command_of_the_readme_runs_on_0_0_13() {
     let identity = Identity::released("0.0.13");
     let folder = tempfile::TempDir::new().unwrap();
     let record = folder.path().join("tests/fixtures/netbox_sdk_bridge_activation.json");
-    fs::create_dir_all(record.parent().unwrap()).unwrap();
-    fs::copy(registry::blocked_record(), &record).unwrap();
+    for part in ["tests/fixtures", "netbox_proxbox/api", ".github", ".gitea"] {
+        let target = folder.path().join(part);
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        registry::run(Command::new("cp").arg("--recursive").arg(registry::producer().join(part)).arg(target));
+    }
     let blocked = fs::read(&record).unwrap();
 
     let ours: Vec<_> = commands().into_iter().filter(|command| command.starts_with(PROGRAM)).collect();
     let verbs: Vec<_> = ours.iter().map(|command| command.split_whitespace().nth(1).unwrap()).collect();
-    assert_eq!(verbs, ["verify", "activate"]);
+    assert_eq!(verbs, ["verify", "activate", "check", "ci"]);
     for command in ours {
         // The longer path first: it begins with the shorter.
         let filled = command
@@ -34,7 +37,12 @@ fn every_command_of_the_readme_runs_on_0_0_13() {
         let output = shell.args(["-euc", &filled]).current_dir(folder.path()).env("PATH", path).output().unwrap();
         let stdout = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0), "{filled}\n{stdout}{}", String::from_utf8_lossy(&output.stderr));
-        assert!(stdout.lines().last().unwrap().starts_with("PASSED: netbox_sdk 0.0.13 at "), "{stdout}");
+        let (line, told) = match filled.split_whitespace().nth(1) {
+            Some("check") => (stdout.lines().last(), "CONSISTENT: blocked"),
+            Some("ci") => (stdout.lines().next(), "# Proves on every change "),
+            _ => (stdout.lines().last(), "PASSED: netbox_sdk 0.0.13 at "),
+        };
+        assert!(line.unwrap().starts_with(told), "{stdout}");
     }
     assert_eq!(fs::read(&record).unwrap(), blocked, "the README's activation is a dry run");
 }

@@ -131,10 +131,16 @@ pub fn environment(version: &str) -> PathBuf {
 
 /// An environment with `uv` and `virtualenv`, the other makers of environments.
 pub fn makers() -> PathBuf {
-    once("makers", |dir| {
+    tools(&["uv", "virtualenv"])
+}
+
+/// A virtual environment with some packages, for a test that asks somebody else's opinion.
+pub fn tools(requirements: &[&str]) -> PathBuf {
+    let digest = sha256(requirements.join("\n").as_bytes());
+    once(&format!("tools-{}", &digest[..12]), |dir| {
         run(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(dir));
         let python = dir.join("bin/python");
-        pip(Command::new("python3").args(["-m", "pip", "--python"]).arg(python).args(["install", "uv", "virtualenv"]));
+        pip(Command::new("python3").args(["-m", "pip", "--python"]).arg(python).arg("install").args(requirements));
     })
 }
 

@@ -45,6 +45,8 @@ fn killed_at_every_step_the_record_is_old_or_new_and_a_rerun_succeeds() {
         assert_eq!(fs::read_to_string(&path).unwrap(), expected, "{at} {step:?}");
         let leftover = directory.path().join(".paired-sdk-gate.tmp");
         assert_eq!(leftover.exists(), at > create && at <= rename, "{at} {step:?}");
+        let (now, left) = (if at <= rename { "old" } else { "new" }, leftover.exists());
+        println!("killed before {at:>2} {:<16} record {now}, leftover {left}", format!("{step:?}"));
         let length = fs::metadata(&leftover).map_or(0, |left| left.len() as usize);
         torn_temporaries += usize::from(length > 0 && length < new.len());
 

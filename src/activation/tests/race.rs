@@ -16,26 +16,30 @@ fn start(name: &str, path: &Path, version: &str) -> Child {
     racer.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// The racer's part: says that it is ready, waits for the start, then tries until the lock was its own once.
+/// The racer's part: says that it is ready, waits for the start, then tries until it was not refused for another's sake.
 fn race_if_racer() -> bool {
     let Ok(case) = std::env::var(CASE) else { return false };
     let (version, path) = case.split_once(' ').unwrap();
     let path = Path::new(path);
     println!("\nready");
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
-    let target = loop {
-        match open(path) {
-            Ok(target) => break target,
-            Err(RecordFileError::File(FileError::Locked { .. })) => std::thread::yield_now(),
+    let approval = Approval::for_tests(identity(version, ONE));
+    loop {
+        let opened = match open(path) {
+            Err(RecordFileError::File(FileError::Changed { .. })) => continue,
+            opened => opened.unwrap(),
+        };
+        match opened.activate(&approval, false) {
+            Ok(change) => println!("\noutcome {:?}", change.action),
+            Err(WriteRefused::OtherIdentity { version, .. }) => println!("\noutcome {version} won"),
+            Err(WriteRefused::File(FileError::Locked { .. } | FileError::Changed { .. })) => {
+                std::thread::yield_now();
+                continue;
+            }
             Err(error) => panic!("{error}"),
         }
-    };
-    match target.activate(&Approval::for_tests(identity(version, ONE)), false) {
-        Ok(change) => println!("\noutcome {:?}", change.action),
-        Err(WriteRefused::OtherIdentity { version, .. }) => println!("\noutcome {version} won"),
-        Err(error) => panic!("{error}"),
+        return true;
     }
-    true
 }
 
 /// Runs the race, reading the record all the while; the outcomes, sorted, and the final record.
@@ -99,14 +103,18 @@ fn of_twenty_runs_of_one_identity_one_writes_and_the_others_change_nothing() {
 }
 
 #[test]
-fn a_second_run_is_refused_while_the_first_is_still_proving() {
-    let (_directory, path) = blocked();
-    let first = open(&path).unwrap();
-    let second = open(&path).unwrap_err();
-    assert_eq!(second.to_string(), format!("another process is at work in the directory of {path:?}"));
-    assert_eq!(second.hint(), "wait until the other run ends, then run again");
-    // Reading needs no lock.
-    assert_eq!(read(&path, Contract::bridge_v1()).unwrap().state(), &State::Blocked);
-    let _ = first.activate(&Approval::for_tests(identity("0.0.13", ONE)), false).unwrap();
-    assert!(open(&path).is_ok());
+fn a_record_can_be_blocked_while_an_identity_is_being_proven_and_stays_blocked() {
+    for active_before in [false, true] {
+        let (directory, path) = blocked();
+        if active_before {
+            let _ = activate(&path, "0.0.13", ONE).unwrap();
+        }
+        let proving = open(&path).unwrap();
+        let change = open(&path).unwrap().block("A wrong rounding rule was found.", false).unwrap();
+        assert_eq!(change.action, Action::Blocked);
+        let refused = proving.activate(&Approval::for_tests(identity("0.0.13", ONE)), false).unwrap_err();
+        assert!(matches!(refused, WriteRefused::File(FileError::Changed { how: "it holds other bytes", .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap().into_bytes(), change.after);
+        assert_alone(directory.path());
+    }
 }

@@ -28,8 +28,8 @@ impl Place {
         Place { directory, path }
     }
 
-    fn open(&self) -> Result<LockedFile, FileError> {
-        LockedFile::open(&self.path, MAX)
+    fn open(&self) -> Result<ReplaceableFile, FileError> {
+        ReplaceableFile::open(&self.path, MAX)
     }
 
     /// Opens, which must fail, and whether the file can be read all the same.
@@ -109,36 +109,50 @@ fn a_read_only_file_or_directory_is_refused_by_its_mode_even_for_root() {
 #[test]
 fn a_path_must_name_a_file_and_not_our_own_temporary_one() {
     for path in ["", "/", "..", "dir/..", ".paired-sdk-gate.tmp", "dir/.Paired-SDK-Gate.TMP"] {
-        let told = LockedFile::open(Path::new(path), MAX).unwrap_err().to_string();
+        let told = ReplaceableFile::open(Path::new(path), MAX).unwrap_err().to_string();
         assert_eq!(told, format!("expected the path of a file, found {path:?}"));
     }
     let place = Place::new();
-    let inside = LockedFile::open(&place.path.join("inside"), MAX).unwrap_err();
+    let inside = ReplaceableFile::open(&place.path.join("inside"), MAX).unwrap_err();
     assert_eq!(inside.to_string(), format!("cannot open the directory {:?}", place.path));
 }
 
 #[test]
 fn a_file_may_be_as_long_as_the_bound_and_no_longer() {
     let place = Place::new();
-    assert_eq!(LockedFile::open(&place.path, 3).unwrap().bytes(), OLD);
-    for result in [LockedFile::open(&place.path, 2).map(drop), read(&place.path, 2).map(drop)] {
+    assert_eq!(ReplaceableFile::open(&place.path, 3).unwrap().bytes(), OLD);
+    for result in [ReplaceableFile::open(&place.path, 2).map(drop), read(&place.path, 2).map(drop)] {
         let told = format!("expected at most 2 bytes in {:?}, found more", place.path);
         assert_eq!(result.unwrap_err().to_string(), told);
     }
 }
 
 #[test]
-fn the_lock_lasts_as_long_as_the_value_and_leaves_nothing() {
+fn only_a_write_is_locked_and_the_lock_leaves_nothing() {
     let place = Place::new();
-    let first = place.open().unwrap();
-    assert_eq!(place.names(), ["file"]);
-    assert_eq!(place.refused(), ("another process is at work in the directory of FILE".into(), true));
+    let (first, second) = (place.open().unwrap(), place.open().unwrap());
+    let busy = place.open().unwrap();
+    // What another process does while it writes.
+    busy.directory.lock(&place.path).unwrap();
+    let told = format!("another process is at work in the directory of {:?}", place.path);
+    assert_eq!(first.replace(b"new").unwrap_err().to_string(), told);
+    assert_eq!(second.settle().unwrap_err().to_string(), told);
+    assert_eq!((fs::read(&place.path).unwrap(), place.names()), (OLD.to_vec(), vec!["file".to_owned()]));
     // A child between fork and exec shares the descriptor like this; the lock must end all the same.
-    let shared = first.directory.handle.try_clone().unwrap();
-    drop(first);
+    let shared = busy.directory.handle.try_clone().unwrap();
+    drop(busy);
     place.open().unwrap().replace(b"new").unwrap();
-    assert!(place.open().is_ok());
+    place.open().unwrap().settle().unwrap();
     drop(shared);
+}
+
+#[test]
+fn a_file_that_was_to_stay_and_changed_is_no_file_that_stayed() {
+    let place = Place::new();
+    let file = place.open().unwrap();
+    place.open().unwrap().replace(b"new").unwrap();
+    let told = format!("{:?} changed since it was read: it holds other bytes", place.path);
+    assert_eq!(file.settle().unwrap_err().to_string(), told);
 }
 
 #[test]
@@ -238,7 +252,7 @@ fn a_failing_system_call_leaves_the_old_file_untouched_and_is_named() {
         } else {
             assert_eq!(state(&place.path), before, "{step:?}");
         }
-        assert!(place.open().is_ok(), "{step:?}: still locked");
+        place.open().unwrap().replace(OLD).unwrap_or_else(|error| panic!("{step:?}: still locked: {error}"));
     }
 }
 
@@ -256,11 +270,18 @@ fn who_gets_in_between_two_system_calls_is_noticed() {
     fn link_for_temporary() {
         VICTIM.with_borrow(|path| fs::hard_link(path, path.with_file_name(TEMPORARY)).unwrap());
     }
-    let run = |step: Step, meddle: fn()| {
+    fn another_for_file() {
+        VICTIM.with_borrow(|path| {
+            fs::write(path.with_extension("new"), OLD).unwrap();
+            fs::rename(path.with_extension("new"), path).unwrap();
+        });
+    }
+    let run = |step: Step, occurrence: usize, meddle: fn()| {
         let rehearsal = Place::new();
         fault::plan(None);
         rehearsal.open().unwrap().replace(&new()).unwrap();
-        let at = fault::steps().iter().position(|&other| other == step).unwrap();
+        let (at, _) =
+            fault::steps().into_iter().enumerate().filter(|&(_, other)| other == step).nth(occurrence).unwrap();
         let place = Place::new();
         VICTIM.set(place.path.clone());
         fault::plan(Some((at, Fault::Meddle(meddle))));
@@ -269,10 +290,13 @@ fn who_gets_in_between_two_system_calls_is_noticed() {
         (place, result.unwrap_err())
     };
     // A pipe nobody writes to: opened without waiting, and not taken for the file.
-    let (_place, error) = run(Step::Open, pipe_for_file);
+    let (_place, error) = run(Step::Open, 0, pipe_for_file);
     assert!(matches!(error, FileError::Changed { how: "it is no regular file any more", .. }), "{error}");
+    // Another run's rename between opening and looking: the directory, the file before it is opened, and now the file.
+    let (_place, error) = run(Step::Inspect, 2, another_for_file);
+    assert!(matches!(error, FileError::Changed { how: "another file took its place", .. }), "{error}");
     // Never written through a name that somebody else made.
-    let (place, error) = run(Step::Create, link_for_temporary);
+    let (place, error) = run(Step::Create, 0, link_for_temporary);
     assert_eq!(fs::read(&place.path).unwrap(), OLD);
     let told = format!("cannot create the temporary file {:?}", place.path.with_file_name(TEMPORARY));
     assert_eq!(error.to_string(), told);

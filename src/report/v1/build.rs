@@ -94,12 +94,12 @@ impl Report {
         }
     }
 
-    /// The JSON text, indented, with a final line feed.
+    /// The JSON text, indented, with its own digest and a final line feed.
     ///
     /// # Errors
     /// Never in practice: every member is representable.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+        Ok(super::digest::fill_in(&(serde_json::to_string_pretty(self)? + "\n")))
     }
 }
 

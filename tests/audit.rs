@@ -1,0 +1,203 @@
+//! Saved reports, re-checked: whole ones are sound, every tampering is found, and the attestation says the same.
+
+use std::fs;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::{Value, json};
+
+use paired_sdk_gate::digest::sha256;
+use paired_sdk_gate::report::audit::faults;
+
+use crate::support::gate::{Outcome, gate, identified};
+use crate::support::subject::{Subject, VERSION};
+
+/// A report of the embedded SDK, which the real contract refuses.
+fn refused() -> String {
+    let subject = Subject::new();
+    let mut verify = identified("verify", subject.repo.root(), &subject.commit, VERSION, &subject.environment);
+    let outcome = Outcome::of(verify.args(["--format", "json"]));
+    assert_eq!(outcome.code, 1);
+    outcome.stdout
+}
+
+fn copied() -> String {
+    let subject = Subject::new();
+    let mut snapshot = gate();
+    snapshot.arg("snapshot").arg("--sdk-root").arg(subject.repo.root()).args(["--expected-commit", &subject.commit]);
+    let outcome = Outcome::of(snapshot.arg("--out").arg(subject.dir.path().join("out")).args(["--format", "json"]));
+    assert_eq!(outcome.code, 0);
+    outcome.stdout
+}
+
+fn unverifiable() -> String {
+    let outcome = Outcome::of(
+        identified("verify", "/nowhere".as_ref(), &"1".repeat(40), "1.0", "/nowhere").args(["--format", "json"]),
+    );
+    assert_eq!(outcome.code, 3);
+    outcome.stdout
+}
+
+fn write_refused() -> String {
+    let mut activate = identified("activate", "/nowhere".as_ref(), &"1".repeat(40), "1.0", "/nowhere");
+    let outcome = Outcome::of(activate.args(["--format", "json", "--record", "/nowhere/record.json"]));
+    assert_eq!(outcome.code, 4);
+    outcome.stdout
+}
+
+fn ids(report: &str) -> Vec<&'static str> {
+    faults(report.as_bytes()).into_iter().map(|fault| fault.id).collect()
+}
+
+/// What a forger would do: changes the value and fills in a digest that fits.
+fn forged(report: &str, change: impl FnOnce(&mut Value)) -> String {
+    let mut value: Value = serde_json::from_str(report).unwrap();
+    change(&mut value);
+    let zeros = "0".repeat(64);
+    value["run"]["report_sha256"] = zeros.as_str().into();
+    let text = serde_json::to_string_pretty(&value).unwrap();
+    let member = format!("\"report_sha256\": \"{zeros}\"");
+    text.replace(&member, &format!("\"report_sha256\": \"{}\"", sha256(text.as_bytes())))
+}
+
+#[test]
+fn a_report_of_each_exit_code_is_sound() {
+    for report in [refused(), copied(), unverifiable(), write_refused()] {
+        assert_eq!(ids(&report), [""; 0], "{:?}", faults(report.as_bytes()));
+        assert_eq!(ids(&forged(&report, |_| {})), [""; 0], "another writer's order of members is no fault");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("report.json");
+    let report = refused();
+    fs::write(&path, &report).unwrap();
+    let audit = || Outcome::of(gate().args(["audit", "--format", "json"]).arg(&path));
+    let sound = audit();
+    let said = sound.json();
+    let expected = json!({"schema": "paired-sdk-gate/audit/v1", "exit_code": 0, "sound": true,
+        "report_sha256": sha256(report.as_bytes()), "faults": []});
+    assert_eq!((sound.code, said), (0, expected));
+    fs::write(&path, report.replacen("refused", "passed", 1)).unwrap();
+    let unsound = audit();
+    assert_eq!((unsound.code, unsound.json()["faults"][0]["id"].clone()), (1, "audit.digest".into()));
+    fs::remove_file(&path).unwrap();
+    assert_eq!(audit().code, 3);
+}
+
+/// Every pointer to a scalar of the report.
+fn scalars(value: &Value, pointer: String, found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(at, item)| scalars(item, format!("{pointer}/{at}"), found))
+        }
+        Value::Object(members) => members.iter().for_each(|(name, item)| {
+            scalars(item, format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")), found);
+        }),
+        _ => found.push(pointer),
+    }
+}
+
+#[test]
+fn every_tampering_of_any_field_is_refused() {
+    let report = unverifiable();
+    let value: Value = serde_json::from_str(&report).unwrap();
+    let mut pointers = Vec::new();
+    scalars(&value, String::new(), &mut pointers);
+    assert!(pointers.len() > 150, "{}", pointers.len());
+    for pointer in &pointers {
+        let mut tampered = value.clone();
+        let place = tampered.pointer_mut(pointer).unwrap();
+        *place = match &*place {
+            Value::String(text) => format!("{text}x").into(),
+            Value::Number(number) => (number.as_u64().unwrap() + 1).into(),
+            Value::Bool(truth) => (!truth).into(),
+            _ => "x".into(),
+        };
+        let text = serde_json::to_string_pretty(&tampered).unwrap() + "\n";
+        assert!(!ids(&text).is_empty(), "{pointer}");
+    }
+    let mut runner = TestRunner::new(Config { cases: 256, failure_persistence: None, ..Config::default() });
+    let flip = (0..report.len(), 1..=0x7f_u8);
+    runner
+        .run(&flip, |(at, change)| {
+            let mut bytes = report.clone().into_bytes();
+            bytes[at] ^= change;
+            prop_assert!(!faults(&bytes).is_empty(), "byte {}", at);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn what_contradicts_itself_is_refused_even_with_a_fitting_digest() {
+    type Change = fn(&mut Value);
+    let (refused, copied, unverifiable, write_refused) = (refused(), copied(), unverifiable(), write_refused());
+    let cases: [(&str, &str, Change); 22] = [
+        ("audit.verdict", &refused, |report| report["verdict"] = "unverifiable".into()),
+        ("audit.verdict", &unverifiable, |report| report["verdict"] = "refused".into()),
+        ("audit.verdict", &copied, |report| report["command"] = "verify".into()),
+        ("audit.verdict", &write_refused, |report| report["record"]["refused"] = Value::Null),
+        ("audit.exit-code", &refused, |report| report["exit_code"] = 0.into()),
+        ("audit.exit-code", &unverifiable, |report| report["exit_code"] = 130.into()),
+        ("audit.exit-code", &unverifiable, |report| report["run"]["interrupted_by"] = "SIGTERM".into()),
+        ("audit.checks", &refused, |report| report["checks"][0]["id"] = "git.other".into()),
+        ("audit.checks", &refused, |report| report["checks"][0]["claim"] = "anything".into()),
+        ("audit.checks", &refused, |report| report["checks"][0]["stage"] = "snapshot".into()),
+        ("audit.checks", &refused, |report| drop(report["checks"].as_array_mut().unwrap().pop())),
+        ("audit.checks", &refused, |report| report["checks"].as_array_mut().unwrap().swap(0, 1)),
+        ("audit.findings", &refused, |report| report["checks"][0]["status"] = "failed".into()),
+        ("audit.findings", &unverifiable, |report| report["checks"][0]["findings"] = json!([])),
+        ("audit.package-digest", &copied, |report| report["package"]["files"][0]["sha256"] = "0".repeat(64).into()),
+        ("audit.package-digest", &copied, |report| report["subject"]["package_digest"] = Value::Null),
+        ("audit.package-files", &copied, |report| report["package"]["files"].as_array_mut().unwrap().swap(0, 1)),
+        ("audit.record-action", &write_refused, |report| report["record"]["after_sha256"] = "0".repeat(64).into()),
+        ("audit.contract", &copied, |report| report["contract"]["manifest_sha256"] = "0".repeat(64).into()),
+        ("audit.contract", &copied, |report| report["contract"]["name"] = "another".into()),
+        ("audit.contract", &copied, |report| report["subject"]["module_origin"] = "netbox_sdk/other.py".into()),
+        ("audit.schema", &copied, |report| report["more"] = 1.into()),
+    ];
+    for (id, report, change) in cases {
+        let found = ids(&forged(report, change));
+        assert!(found.contains(&id), "{id}: {found:?}");
+    }
+    // The whole way: a refusal dressed up as a pass.
+    let dressed = forged(&refused, |report| {
+        report["verdict"] = "passed".into();
+        report["exit_code"] = 0.into();
+        for check in report["checks"].as_array_mut().unwrap() {
+            check["status"] = "passed".into();
+            check["findings"] = json!([]);
+        }
+        report["vectors"] = json!([]);
+    });
+    assert_eq!(ids(&dressed), ["audit.vectors"]);
+    assert_eq!(ids("{"), ["audit.json"]);
+}
+
+#[test]
+fn the_attestation_says_what_the_report_says() {
+    let subject = Subject::new();
+    let (file, report_file) = (subject.dir.path().join("statement.json"), subject.dir.path().join("report.json"));
+    let mut verify = identified("verify", subject.repo.root(), &subject.commit, VERSION, &subject.environment);
+    let outcome = Outcome::of(verify.arg("--attestation").arg(&file).arg("--report").arg(&report_file));
+    assert_eq!(outcome.code, 1);
+    let statement: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let schema = serde_json::from_str(include_str!("../fixtures/attestation-v1.schema.json")).unwrap();
+    assert!(jsonschema::is_valid(&schema, &statement));
+    assert_eq!(statement["_type"], "https://in-toto.io/Statement/v1");
+    assert_eq!(statement["subject"], json!([{"name": "netbox_sdk", "digest": {"gitCommit": subject.commit}}]));
+    let predicate = &statement["predicate"];
+    assert_eq!(
+        (&predicate["result"], &predicate["failedTests"]),
+        (&"FAILED".into(), &json!(["module.origin", "probe.transcript"]))
+    );
+    let digest = sha256(&fs::read(report_file).unwrap());
+    assert_eq!(
+        predicate["configuration"][0],
+        json!({"name": "paired-sdk-gate/report/v1", "digest": {"sha256": digest}})
+    );
+    let told: usize = ["passedTests", "warnedTests", "failedTests"]
+        .iter()
+        .map(|list| predicate[list].as_array().unwrap().len())
+        .sum();
+    assert_eq!(told, paired_sdk_gate::check::TABLE.len());
+}
