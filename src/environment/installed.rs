@@ -268,7 +268,8 @@ fn difference(root: &Path, path: &Path, digest: Option<&str>) -> Option<(String,
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let own = path.parent().is_some_and(|parent| parent.extension() == Some(OsStr::new("dist-info")));
         let program = path.parent() == Some(&root.join("bin"));
-        let exempt = program || own && matches!(name, "INSTALLER" | "RECORD" | "RECORD.jws" | "RECORD.p7s");
+        let exempt =
+            program || is_leftover(path) || own && matches!(name, "INSTALLER" | "RECORD" | "RECORD.jws" | "RECORD.p7s");
         // Nor do they all leave out what is not there: bytecode they did not keep, or its folder. What is in a folder is looked at itself.
         let nothing = std::fs::symlink_metadata(path).map_or(true, |found| found.is_dir());
         return (!exempt && !nothing).then(|| ("a digest in the RECORD".into(), "a file listed without one".into()));
