@@ -150,7 +150,7 @@ fn what_contradicts_itself_is_refused_even_with_a_fitting_digest() {
         ("audit.package-digest", &copied, |report| report["subject"]["package_digest"] = Value::Null),
         ("audit.package-files", &copied, |report| report["package"]["files"].as_array_mut().unwrap().swap(0, 1)),
         ("audit.record-action", &write_refused, |report| report["record"]["after_sha256"] = "0".repeat(64).into()),
-        ("audit.contract", &copied, |report| report["contract"]["manifest_sha256"] = "0".repeat(64).into()),
+        ("audit.contract", &copied, |report| report["contract"]["vectors_sha256"] = "0".repeat(64).into()),
         ("audit.contract", &copied, |report| report["contract"]["name"] = "another".into()),
         ("audit.contract", &copied, |report| report["subject"]["module_origin"] = "netbox_sdk/other.py".into()),
         ("audit.schema", &copied, |report| report["more"] = 1.into()),
