@@ -28,5 +28,6 @@ pub mod inventory;
 pub mod limits;
 pub mod parallel;
 pub mod pipeline;
+pub mod producer;
 pub mod report;
 pub mod snapshot;
