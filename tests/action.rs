@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use paired_sdk_gate::digest::sha256;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::committed::{COMMIT, CONSTANTS, Producer, RECORD, WORKFLOW};
 use crate::support::gate::{Outcome, gate};
-use crate::support::registry::sha256;
 
 const ACTION: &str = include_str!("../action.yml");
 const SCRIPT: &str = include_str!("../.github/provide");
