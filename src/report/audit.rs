@@ -239,7 +239,7 @@ fn is_known(report: &Value, fresh: &BTreeMap<String, Vector>, listed: &Value) ->
         listed["expected"] == vector.expected.name()
             && verdicts.iter().any(|verdict| listed["observed"] == *verdict)
             && !known.is_empty()
-            && known.iter().all(|advisory| is_reported(advisory))
+            && known.iter().all(is_reported)
     })
 }
 
