@@ -181,6 +181,10 @@ fn what_only_some_readers_see_is_refused() {
     // Two directories: the last one is read, and the files of the first are not in it.
     let hidden = junk([sound.clone(), make_zip(&[("x", "1")])].concat());
     assert!(hidden.ends_with("before the archive"), "{hidden}");
+    // A 64-bit directory's place, which some readers follow and others never look for.
+    let end = sound.len() - 22;
+    let wide = [&sound[..end], b"PK\x06\x07", &[0; 16], &sound[end..]].concat();
+    assert_eq!(junk(wide), "a second, 64-bit directory");
     // The local header says another name than the directory.
     let mut other = sound.clone();
     other[30] = b'z';
