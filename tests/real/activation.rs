@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use paired_sdk_gate::check::TABLE;
+use paired_sdk_gate::digest::sha256;
 use tempfile::TempDir;
 
 use super::gate::{GATE, Identity, Run, run};
@@ -78,7 +79,7 @@ impl Copy {
 #[test]
 fn the_proof_of_0_0_13_makes_the_record_active_with_exactly_its_identity() {
     let record = Copy::blocked();
-    let before = registry::sha256(&fs::read(&record.path).unwrap());
+    let before = sha256(&fs::read(&record.path).unwrap());
     let identity = Identity::released("0.0.13");
 
     let dry = record.untouched_by(|| identity.activate(&record.path, &["--dry-run"]));
@@ -91,7 +92,7 @@ fn the_proof_of_0_0_13_makes_the_record_active_with_exactly_its_identity() {
     assert_eq!(after, active());
     assert_eq!(first.report["record"]["action"], "activated");
     assert_eq!(first.report["record"]["before_sha256"], before);
-    assert_eq!(first.report["record"]["after_sha256"], registry::sha256(after.as_bytes()));
+    assert_eq!(first.report["record"]["after_sha256"], sha256(after.as_bytes()));
 
     record.age();
     let second = record.untouched_by(|| identity.activate(&record.path, &[]));

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use paired_sdk_gate::digest::sha256;
 use serde_json::Value;
 
 use crate::support::registry::{self, Subject};
@@ -117,7 +118,7 @@ pub fn committed_package(subject: &Subject) -> BTreeMap<String, (String, u64, St
         let (facts, path) = entry.split_once('\t').unwrap();
         let [mode, "blob", id] = facts.split(' ').collect::<Vec<_>>()[..] else { panic!("{entry}") };
         let bytes = std::fs::read(subject.repo.join(path)).unwrap();
-        (path.to_owned(), (mode.to_owned(), bytes.len() as u64, id.to_owned(), registry::sha256(&bytes)))
+        (path.to_owned(), (mode.to_owned(), bytes.len() as u64, id.to_owned(), sha256(&bytes)))
     });
     entries.collect()
 }

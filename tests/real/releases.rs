@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use paired_sdk_gate::check::TABLE;
+use paired_sdk_gate::digest::sha256;
 use serde_json::{Value, json};
 
 use super::gate::{GATE, Identity, committed_package, git, run};
@@ -83,7 +84,7 @@ fn passes(version: &str, files: usize) {
     let (implementation, version_of) = std::str::from_utf8(&said.stdout).unwrap().trim_end().split_once(' ').unwrap();
     assert_eq!(report["environment"]["implementation"], implementation);
     assert_eq!(report["environment"]["python_version"], version_of.replace(' ', "."));
-    assert_eq!(report["environment"]["interpreter_sha256"], registry::sha256(&std::fs::read(python).unwrap()));
+    assert_eq!(report["environment"]["interpreter_sha256"], sha256(&std::fs::read(python).unwrap()));
     assert_eq!(report["module"]["name"], "netbox_sdk.plugin_bridge");
     assert_eq!(report["module"]["version"], version);
     assert_eq!(report["contract"]["name"], "proxbox-bridge-v1");

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use sha2::{Digest, Sha256};
+use paired_sdk_gate::digest::sha256;
 use tempfile::TempDir;
 
 use super::git::{Repo, git_command};
@@ -272,11 +272,6 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
 
 fn link_tree(from: &Path, to: &Path) {
     run(Command::new("cp").args(["--recursive", "--link", "--no-target-directory"]).arg(from).arg(to));
-}
-
-/// The SHA-256 of some bytes, in lower-case hexadecimal.
-pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The benchmark reads where things are from here. What it measures has to be what the tests run on.

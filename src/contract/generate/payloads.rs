@@ -146,10 +146,10 @@ fn wild_ids(dice: &mut Dice) -> Json {
     Json::Array(ids)
 }
 
-/// Many ids, one of which may be there already or be none; rarely more than a released SDK looks at.
+/// Many ids, one of which may be there already or be none; one list in four is longer than a released SDK looks at.
 fn many_ids(dice: &mut Dice) -> Json {
     let count = match dice.below(40) {
-        // More than a released SDK looks at. Of just as many as it looks at it takes minutes over those it cannot sort.
+        // More than a released SDK looks at. Lists nearly as long keep it busy past the deadline if it cannot sort them.
         0..10 => dice.pick(&[10_100, 10_200]),
         _ => 50 + dice.below(400),
     };
