@@ -46,6 +46,16 @@ impl ReleaseFile {
         &self.path
     }
 
+    /// Its file name, without folders.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Which of the two it is.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
     /// The distribution's name and version, as the file's name tells them.
     fn named(&self) -> Option<(&str, &str)> {
         match self.form {
@@ -70,6 +80,17 @@ pub enum Form {
     Wheel,
     /// An sdist.
     Sdist,
+}
+
+impl Form {
+    /// As the report has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::NotGiven => "not-given",
+            Form::Wheel => "wheel",
+            Form::Sdist => "sdist",
+        }
+    }
 }
 
 /// The release artifact.

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use paired_sdk_gate::digest::sha256;
+
 use super::gate::{GATE, Identity, Run, run};
 use crate::support::artifact::{digest, sdist, sign, unpack_sdist, unpack_wheel, wheel};
 use crate::support::registry;
@@ -30,7 +32,7 @@ fn the_published_wheel_and_sdist_are_the_commits() {
         let run = verify(&identity, artifact);
         run.assert(0, "passed");
         let bytes = fs::read(artifact).unwrap();
-        let (sha256, size) = (registry::sha256(&bytes), bytes.len());
+        let (sha256, size) = (sha256(&bytes), bytes.len());
         let expected = serde_json::json!({"artifact": form, "name": name, "sha256": sha256, "size": size});
         assert_eq!(run.report["release"], expected);
     }
