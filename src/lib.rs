@@ -11,6 +11,7 @@
 //! An `Approval` is what it takes to write an activation record that says `active`.
 
 pub mod activation;
+pub mod archive;
 pub mod behaviour;
 pub mod check;
 pub mod cli;
@@ -31,3 +32,4 @@ pub mod pipeline;
 pub mod producer;
 pub mod report;
 pub mod snapshot;
+pub mod wheel;

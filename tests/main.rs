@@ -28,6 +28,7 @@ mod readme;
 #[cfg(not(feature = "offline"))]
 mod real;
 mod refusals;
+mod release;
 mod serve;
 mod snapshot;
 mod specification;

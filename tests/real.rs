@@ -12,5 +12,6 @@ mod pairing;
 mod producer;
 mod readme;
 mod refusals;
+mod release;
 mod releases;
 mod suite;
