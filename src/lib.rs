@@ -27,6 +27,7 @@ pub mod graph;
 pub mod identity;
 pub mod inventory;
 pub mod limits;
+pub mod pair;
 pub mod parallel;
 pub mod pipeline;
 pub mod producer;

@@ -14,6 +14,7 @@ use crate::graph::{self, Source};
 use crate::identity::{CommitId, ExpectedIdentity, ReleaseVersion};
 use crate::inventory::{self, Release, ReleaseFile};
 use crate::limits::Budget;
+use crate::pair;
 use crate::report::Approval;
 use crate::snapshot::{self, Snapshot, SnapshotFile};
 
@@ -69,6 +70,8 @@ pub struct Evidence {
     pub interpreter_sha256: Option<String>,
     /// What the probes showed.
     pub behaviour: behaviour::Evidence,
+    /// What the client did.
+    pub pair: pair::Evidence,
     /// How long each stage took, as far as it ran.
     pub durations: Vec<(Stage, Duration)>,
 }
@@ -108,17 +111,21 @@ fn prove(
     thread::scope(|scope| {
         let (examined, examination) = mpsc::sync_channel(1);
         let (ready, standby) = mpsc::sync_channel(1);
+        let (paired, pair) = mpsc::sync_channel(1);
         scope.spawn(|| {
             // Owned, so that they are closed when this ends in a panic, too.
-            let (examined, ready) = (examined, ready);
+            let (examined, ready, paired) = (examined, ready, paired);
             let examination = environment::examine(identity.environment_root(), &side);
             let environment = examination.environment().cloned();
             let _ = examined.send(examination);
             if let Some(environment) = environment {
-                let _ = ready.send(behaviour::prepare(environment, request.contract, room, &side));
+                let standby = behaviour::prepare(environment.clone(), request.contract, room, &side);
+                let compiler = standby.compiler();
+                let _ = ready.send(standby);
+                let _ = paired.send(pair::prepare(&environment, request.contract, compiler, room, &side));
             }
         });
-        let outcome = conclude(request, identity, room, observer, run, &Ahead { examination, standby });
+        let outcome = conclude(request, identity, room, observer, run, &Ahead { examination, standby, pair });
         side.abandon();
         outcome
     })
@@ -128,6 +135,7 @@ fn prove(
 struct Ahead {
     examination: Receiver<Examination>,
     standby: Receiver<Standby>,
+    pair: Receiver<pair::Standby>,
 }
 
 fn conclude(
@@ -145,15 +153,19 @@ fn conclude(
     })?;
     run.evidence.distributions = environment.distributions().to_vec();
     run.evidence.interpreter_sha256 = Some(environment.environment().interpreter_sha256().to_owned());
+    let Request { contract, seed, generated, require_sandbox, deny_advisories, .. } = *request;
+    let compiler = behaviour::compile(&environment, contract, room);
+    let manifest = request.manifest.unwrap_or_else(|| contract.manifest());
+    let terms = Terms { contract, require_sandbox, manifest, deny_advisories };
     let report = timed(Stage::Behaviour, observer, run, |run| {
-        let Request { contract, seed, generated, require_sandbox, deny_advisories, .. } = *request;
-        let compiler = behaviour::compile(&environment, contract, room);
         // While the process that imports ahead is still at it.
         let series = behaviour::draw(contract, generated, seed, &mut run.ledger)?;
         let standby = received(&ahead.standby, Check::ProbeIsolated, run)?;
-        let manifest = request.manifest.unwrap_or_else(|| contract.manifest());
-        let terms = Terms { contract, require_sandbox, manifest, deny_advisories };
         behaviour::verify(environment, standby, &compiler, terms, &series, &mut run.evidence.behaviour, &mut run.ledger)
+    })?;
+    let report = timed(Stage::Pair, observer, run, |run| {
+        let standby = received(&ahead.pair, Check::PairTranscript, run)?;
+        pair::verify(report, standby, &compiler, terms, &mut run.evidence.pair, &mut run.ledger)
     })?;
     Approval::conclude(&report, &mut run.ledger)
 }

@@ -68,7 +68,8 @@ struct Forked {
     ids: [i32; 2],
 }
 
-fn confine(channel: &mut Channel, later: Later, patience: Duration) -> Result<bool, Fault> {
+/// Puts a later filter on the process at the other end. `false` if that cannot be done here.
+pub(super) fn confine(channel: &mut Channel, later: Later, patience: Duration) -> Result<bool, Fault> {
     let Ok(filter) = later.filter() else { return Ok(false) };
     let question = [("about".to_owned(), Value::from("confine")), ("filter".to_owned(), filter.into())];
     let Confined { confined } = channel.ask(Map::from_iter(question), patience)?;
@@ -91,7 +92,7 @@ impl Probes {
             Channel::new(questions, answers, budget, &complaints)
         };
         let forks = [fork(DESCRIPTORS[0])?, fork(DESCRIPTORS[1])?];
-        let mut process = Process::start(environment, DRIVER, temporary, budget, |command, _| {
+        let mut process = Process::start(environment, DRIVER, temporary, budget, &[], |command, _| {
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             command.fd_mappings(mappings).map_err(|error| Fault::Pipe(io::Error::other(error.to_string())))?;
             Ok(())
@@ -153,13 +154,24 @@ impl Probes {
         code: Option<&Path>,
         patience: Duration,
     ) -> Result<(), Fault> {
-        let question = [
-            ("about".to_owned(), Value::from("preload")),
-            ("folders".to_owned(), folders.iter().map(|folder| Value::from(folder.to_string_lossy())).collect()),
-            ("modules".to_owned(), modules.into()),
-            ("code".to_owned(), code.map(Path::to_string_lossy).into()),
-        ];
-        let Done {} = self.control.ask(Map::from_iter(question), patience)?;
-        Ok(())
+        preload(&mut self.control, folders, modules, code, patience)
     }
+}
+
+/// Has the process at the other end import the modules.
+pub(super) fn preload(
+    channel: &mut Channel,
+    folders: &[PathBuf],
+    modules: &[&str],
+    code: Option<&Path>,
+    patience: Duration,
+) -> Result<(), Fault> {
+    let question = [
+        ("about".to_owned(), Value::from("preload")),
+        ("folders".to_owned(), folders.iter().map(|folder| Value::from(folder.to_string_lossy())).collect()),
+        ("modules".to_owned(), modules.into()),
+        ("code".to_owned(), code.map(Path::to_string_lossy).into()),
+    ];
+    let Done {} = channel.ask(Map::from_iter(question), patience)?;
+    Ok(())
 }

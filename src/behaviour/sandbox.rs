@@ -20,10 +20,10 @@ pub(super) use seccomp::Later;
 /// What was enforced on the probes.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Sandbox {
-    /// Landlock: no write outside the private folder, no read outside the interpreter, the environment and the private copy, no TCP,
-    /// no signal to another process.
+    /// Landlock: no write outside the private folder, no read outside the interpreter, the environment and the private copy, no TCP
+    /// but to the gate's own ports, no signal to another process.
     pub landlock: Enforcement,
-    /// seccomp: no other program, no new process, no socket, no tracing or reading of other processes, no change of ownership,
+    /// seccomp: no other program, no new process, no socket but the client's streams, no tracing or reading of other processes, no change of ownership,
     /// permissions or limits, no mount, no new namespace, no way out of the process group.
     pub seccomp: Enforcement,
     /// Limits on memory, file size, open files, core dumps and processor time.
@@ -57,14 +57,14 @@ pub enum Enforcement {
 }
 
 /// Confines the calling thread for good, and whatever it starts. Only below `writable` may files be written, only below that,
-/// `readable` and the system's libraries may they be read.
-pub(super) fn confine(writable: &Path, readable: &[PathBuf]) -> Sandbox {
-    let landlock = match landlock::restrict(writable, readable) {
+/// `readable` and the system's libraries may they be read. To these TCP ports alone may it connect, of whatever address.
+pub(super) fn confine(writable: &Path, readable: &[PathBuf], ports: &[u16]) -> Sandbox {
+    let landlock = match landlock::restrict(writable, readable, ports) {
         Ok(RulesetStatus::FullyEnforced) => Enforcement::Full,
         Ok(RulesetStatus::PartiallyEnforced) => Enforcement::Partial,
         Ok(RulesetStatus::NotEnforced) | Err(_) => Enforcement::None,
     };
-    let seccomp = if seccomp::restrict().is_ok() { Enforcement::Full } else { Enforcement::None };
+    let seccomp = if seccomp::restrict(!ports.is_empty()).is_ok() { Enforcement::Full } else { Enforcement::None };
     Sandbox { landlock, seccomp, limits: Enforcement::None }
 }
 

@@ -61,6 +61,7 @@ pub fn faults(bytes: &[u8]) -> Vec<Fault> {
         package(&report, &mut faults);
         release(&report, &mut faults);
         vectors(&report, &mut faults);
+        pair(&report, &mut faults);
         contract(&report, &mut faults);
     }
     faults
@@ -240,6 +241,31 @@ fn vectors(report: &Value, faults: &mut Vec<Fault>) {
     if let Some(vector) = vectors.iter().find(wrong) {
         let found = format!("{}: {}", text(&vector["id"]), text(&vector["observed"]));
         add(faults, "audit.vectors", text(&vector["expected"]), found);
+    }
+}
+
+/// What passed went through every scenario as it has to go, but for a request that a reported advisory repeats.
+fn pair(report: &Value, faults: &mut Vec<Fault>) {
+    if report["verdict"] != "passed" {
+        return;
+    }
+    let (played, demands) = (list(&report["pair"]["scenarios"]), crate::pair::demands());
+    if played.len() != demands.len() {
+        return add(faults, "audit.pair", format!("{} scenarios", demands.len()), played.len().to_string());
+    }
+    let advisories = list(&report["advisories"]);
+    for (played, demand) in played.iter().zip(demands) {
+        let requests: Vec<_> = list(&played["requests"]).iter().map(text).collect();
+        let posts = requests.iter().filter(|request| request.starts_with("POST ")).count();
+        let known = demand.advisory.is_some_and(|id| advisories.iter().any(|reported| reported["id"] == id));
+        let twice =
+            requests.split_last().is_some_and(|(last, rest)| rest.last() == Some(last) && rest == demand.requests);
+        let right = requests == demand.requests || (twice && (demand.again || known));
+        let ended = played["expected"] == demand.expected && played["observed"] == demand.expected;
+        if played["id"] != demand.id || !right || !ended || played["posts"] != posts {
+            let found = format!("{} {}", requests.join(", "), text(&played["observed"]));
+            add(faults, "audit.pair", format!("{} as the table has it", demand.id), found);
+        }
     }
 }
 

@@ -1,0 +1,290 @@
+//! The exact SDK's client against a producer on loopback.
+//!
+//! Every scenario has a server of its own, so that each request is known to belong to it, and one more server must hear nothing. A
+//! process drives the client through all of them at once and says how each call ended; what was sent is known from the bytes that came.
+
+pub mod advisory;
+mod judge;
+mod scenario;
+mod servers;
+mod table;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::behaviour::{BehaviourReport, ClientProcess, Compiler, Fault, Sandbox, Surroundings, Terms};
+use crate::check::{Check, Finding, Halt, Ledger, Stage};
+use crate::contract::Contract;
+use crate::environment::{Environment, LockedEnvironment};
+use crate::limits::Budget;
+use advisory::Advisory;
+use scenario::Scenario;
+use servers::Servers;
+
+/// Seconds after which the client gives up a request by itself, where the server falls silent.
+const SHORT: f64 = 1.0;
+
+/// The same where it answers, so that only a hanging client gets there.
+const LONG: f64 = 60.0;
+
+/// Calls under way at a time, besides those that wait.
+const AT_A_TIME: usize = 4;
+
+/// Bytes of the longest response that a tool may have.
+const LONGEST_RESPONSE: usize = 256 << 10;
+
+/// One scenario, as it went.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// Its id.
+    pub id: &'static str,
+    /// What was sent, each request as method and target.
+    pub requests: Vec<String>,
+    /// How the call had to end.
+    pub expected: String,
+    /// How it ended.
+    pub observed: String,
+}
+
+impl Played {
+    /// How many requests were submissions.
+    pub fn posts(&self) -> usize {
+        self.requests.iter().filter(|request| request.starts_with("POST ")).count()
+    }
+}
+
+/// How a scenario has to go.
+#[derive(Clone, Debug)]
+pub struct Demand {
+    /// Its id.
+    pub id: &'static str,
+    /// How the call has to end.
+    pub expected: String,
+    /// What is sent.
+    pub requests: Vec<String>,
+    /// Whether the last request may be there twice.
+    pub again: bool,
+    /// The known difference that puts it there twice.
+    pub advisory: Option<&'static str>,
+}
+
+/// Every scenario, in order.
+pub fn demands() -> Vec<Demand> {
+    let demand = |scenario: &Scenario| Demand {
+        id: scenario.id,
+        expected: scenario.ends.to_string(),
+        requests: scenario.lines(),
+        again: scenario.again,
+        advisory: scenario.advisory.map(|advisory| advisory.id),
+    };
+    table::scenarios().into_iter().map(demand).collect()
+}
+
+/// What the scenarios showed.
+#[derive(Debug, Default)]
+pub struct Evidence {
+    /// What the kernel enforced on the client's process.
+    pub sandbox: Option<Sandbox>,
+    /// Every scenario, in the table's order.
+    pub played: Vec<Played>,
+    /// Known differences that were seen, with how many scenarios showed each.
+    pub advisories: BTreeMap<&'static str, (&'static Advisory, usize)>,
+}
+
+/// The client did in every scenario what the specification asks for.
+#[derive(Debug)]
+pub struct PairReport {
+    behaviour: BehaviourReport,
+}
+
+impl PairReport {
+    /// What was proven before.
+    pub fn behaviour(&self) -> &BehaviourReport {
+        &self.behaviour
+    }
+}
+
+/// The servers, and a process that has imported what the SDK builds upon, or what kept either from being there.
+#[derive(Debug)]
+pub struct Standby(Result<(Servers, ClientProcess), Fault>);
+
+/// Starts both. The process knows nothing of the SDK. `temporary` is where its private folder is made; `compiler` may have compiled what it
+/// imports.
+pub fn prepare(
+    environment: &Environment,
+    contract: &Contract,
+    compiler: Option<Arc<Compiler>>,
+    temporary: &Path,
+    budget: &Budget,
+) -> Standby {
+    let start = || {
+        let servers = Servers::start(contract, &table::scenarios())?;
+        let elsewhere = servers.elsewhere();
+        let proxy = format!("http://{elsewhere}");
+        // A client that went by its surroundings would be seen elsewhere, or with a credential that is not its own.
+        let around = Surroundings {
+            ports: &servers.ports(),
+            variables: &[("http_proxy", proxy.clone()), ("HTTP_PROXY", proxy.clone()), ("all_proxy", proxy)],
+            home: &[(".netrc", "machine 127.0.0.1 login nobody password nothing\n".into())],
+        };
+        let code = compiler.as_ref().and_then(|compiler| compiler.code());
+        let client = ClientProcess::start(environment, contract, code.as_deref(), &around, temporary, budget)?;
+        Ok((servers, client))
+    };
+    Standby(start())
+}
+
+/// Plays all scenarios and judges what came of them.
+///
+/// # Errors
+/// [`Halt`] unless every check of the stage passed; `evidence` holds what was seen either way.
+pub fn verify(
+    behaviour: BehaviourReport,
+    standby: Standby,
+    compiler: &Compiler,
+    terms: Terms<'_>,
+    evidence: &mut Evidence,
+    ledger: &mut Ledger,
+) -> Result<PairReport, Halt> {
+    let hint = "run again where a server can listen on 127.0.0.1; if it stays, keep the record blocked";
+    let (servers, mut client) = standby.0.map_err(|fault| {
+        let finding = Finding::new("client", "servers on loopback and a process", fault.to_string(), hint);
+        ledger.give_up(Check::PairTranscript, finding)
+    })?;
+    evidence.sandbox = Some(client.sandbox().clone());
+    judge::confinement(client.sandbox(), terms.require_sandbox, ledger);
+    let outcomes = play(&mut client, &servers, behaviour.environment(), compiler, terms);
+    // It has to be gone before the record is read: what it sends is then on it.
+    drop(client);
+    let elsewhere = servers.elsewhere();
+    let (traffic, strayed) = servers.finish();
+    match outcomes {
+        Ok(outcomes) => judge::judge(&traffic, &strayed, elsewhere, &outcomes, terms.deny_advisories, evidence, ledger),
+        Err(broken) => judge::broken(&broken, ledger),
+    }
+    ledger.close(Stage::Pair)?;
+    Ok(PairReport { behaviour })
+}
+
+/// Why there are no outcomes.
+#[derive(Debug)]
+enum Broken {
+    /// The package, or its client, could not be imported.
+    Import(String),
+    /// So many outcomes came instead of one for each scenario.
+    Count(usize),
+    /// The dialogue broke off.
+    Fault(Fault),
+}
+
+impl From<Fault> for Broken {
+    fn from(fault: Fault) -> Self {
+        Broken::Fault(fault)
+    }
+}
+
+/// How a call ended, as the process saw it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Outcome {
+    ended: Ended,
+    /// How far it got; none if it was not begun.
+    step: Option<Step>,
+    raised: Option<String>,
+    told: Option<String>,
+    status: Option<u16>,
+    /// The start of the body, as the client gave it.
+    text: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Ended {
+    Returned,
+    /// By the bridge's own error.
+    Rejected,
+    Raised,
+    #[default]
+    Hung,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Step {
+    Discovery,
+    Tool,
+    Arguments,
+    Dispatch,
+    Response,
+    Accepted,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Answer {
+    Outcomes { outcomes: Vec<Outcome> },
+    Failed { failed: String },
+}
+
+fn play(
+    client: &mut ClientProcess,
+    servers: &Servers,
+    environment: &LockedEnvironment,
+    compiler: &Compiler,
+    terms: Terms<'_>,
+) -> Result<Vec<Outcome>, Broken> {
+    let Terms { contract, manifest, .. } = terms;
+    client.import(environment, contract, manifest, compiler)?.map_err(Broken::Import)?;
+    let patience = environment.snapshot().graph().budget().limits().answer_seconds;
+    let question = question(contract, servers, patience);
+    // The process keeps to `patience` itself, and then has to answer.
+    match client.ask(question, Duration::from_secs(patience.saturating_mul(2)))? {
+        Answer::Outcomes { outcomes } if outcomes.len() == servers.scenarios().len() => Ok(outcomes),
+        Answer::Outcomes { outcomes } => Err(Broken::Count(outcomes.len())),
+        Answer::Failed { failed } => Err(Broken::Import(failed)),
+    }
+}
+
+fn question(contract: &Contract, servers: &Servers, patience: u64) -> Map<String, Value> {
+    let module = contract.module_name();
+    let own = |name: &str| format!("{module}:{name}");
+    let names = contract.client;
+    let scenario = |(scenario, server): (&Scenario, SocketAddr)| {
+        let token = servers.token(scenario.caller);
+        json!({
+            "server": format!("http://{server}"),
+            "key": token.map(|token| &token.key),
+            "secret": token.map(|token| &token.secret),
+            "timeout": if scenario.waits { SHORT } else { LONG },
+            "waits": scenario.waits,
+            "plugin": "proxbox",
+            "tool": scenario.tool,
+            "arguments": scenario.arguments,
+            "longest": LONGEST_RESPONSE,
+        })
+    };
+    let question = json!({
+        "about": "scenarios",
+        "patience": patience,
+        "at_a_time": AT_A_TIME,
+        "parts": {
+            "config": names.config,
+            "client": names.client,
+            "discover": names.discover,
+            "request_path": names.request_path,
+            "query": names.query,
+            "check_arguments": own("validate_plugin_tool_arguments"),
+            "check_response": own("validate_plugin_tool_response"),
+            "read_response": own(contract.document_parser),
+            "rejection": contract.payload_rejection,
+        },
+        "scenarios": servers.scenarios().map(scenario).collect::<Vec<_>>(),
+    });
+    if let Value::Object(question) = question { question } else { Map::new() }
+}
