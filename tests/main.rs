@@ -29,6 +29,7 @@ mod readme;
 mod real;
 mod refusals;
 mod release;
+mod serve;
 mod snapshot;
 mod specification;
 mod strict;
