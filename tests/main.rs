@@ -22,6 +22,7 @@ mod graph;
 mod hostile;
 mod locked;
 mod network;
+mod pair;
 mod processes;
 mod producer;
 mod readme;

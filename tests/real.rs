@@ -6,6 +6,7 @@ mod contract;
 mod environment;
 mod gate;
 mod influence;
+mod live;
 mod makers;
 mod mutants;
 mod pairing;

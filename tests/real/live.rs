@@ -1,0 +1,106 @@
+//! The real client on the wire: what it does in every scenario, and regressions of it that show nowhere else.
+//!
+//! The table is `live.toml`; `live.py` is appended to the module before each of its entries. All of it is ours.
+
+use std::fs;
+
+use paired_sdk_gate::{pair, parallel};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::gate::{GATE, Identity, Run, run};
+use super::mutants::repository;
+use crate::support::registry;
+
+#[derive(Deserialize)]
+struct Table {
+    regression: Vec<Regression>,
+}
+
+#[derive(Deserialize)]
+struct Regression {
+    name: String,
+    module: String,
+    code: String,
+    scenario: String,
+}
+
+fn table() -> Vec<Regression> {
+    toml::from_str::<Table>(include_str!("live.toml")).unwrap().regression
+}
+
+fn verified(module: &str, appended: &str) -> Run {
+    let folder = registry::scratch();
+    let subject = repository(folder.path(), &format!("netbox_sdk/{module}.py"), appended);
+    let mut command = Identity::of(&subject).on(std::process::Command::new(GATE), "verify");
+    run(command.args(["--generated", "0", "--limit-answer-seconds", "8"]))
+}
+
+#[test]
+fn every_regression_on_the_wire_is_refused_by_the_scenario_that_names_it() {
+    let table = table();
+    assert!(table.len() >= 15);
+    let demands = pair::demands();
+    parallel::map(&table, |regression| {
+        let Regression { name, module, code, scenario } = regression;
+        assert!(scenario == "elsewhere" || demands.iter().any(|demand| demand.id == scenario), "{name}: {scenario}");
+        let run = verified(module, &format!("{}\n\n{code}\n", include_str!("live.py")));
+        let failed = run.checks("failed");
+        assert_eq!(run.code, Some(1), "{name}: {}", run.stderr);
+        // The vectors, which ask functions, see nothing of it.
+        assert!(failed.iter().all(|id| id.starts_with("pair.")), "{name}: {failed:?}");
+        let named = failed.iter().flat_map(|id| run.told(id)).any(|(subject, _)| subject == scenario);
+        assert!(named, "{name}: {:#}", run.report["checks"]);
+    });
+}
+
+#[test]
+fn the_helpers_alone_change_nothing_on_the_wire() {
+    for module in ["client", "plugin_bridge"] {
+        verified(module, include_str!("live.py")).assert(0, "passed");
+    }
+}
+
+/// All releases behave alike, and submit once but for the one advisory.
+#[test]
+fn released_clients_do_what_every_scenario_asks_for() {
+    for version in ["0.0.11", "0.0.12", "0.0.13"] {
+        let run = Identity::released(version).verify();
+        run.assert(0, "passed");
+        let scenarios = run.report["pair"]["scenarios"].as_array().unwrap();
+        let demands = pair::demands();
+        assert_eq!(scenarios.len(), demands.len());
+        for (scenario, demand) in scenarios.iter().zip(&demands) {
+            assert_eq!((&scenario["id"], &scenario["observed"]), (&demand.id.into(), &Value::from(&*demand.expected)));
+            let demanded = demand.requests.iter().filter(|request| request.starts_with("POST ")).count();
+            let posts = if demand.advisory.is_some() { 2 } else { demanded };
+            assert_eq!(scenario["posts"], posts, "{version} {}", demand.id);
+        }
+        let advisories = run.report["advisories"].as_array().unwrap();
+        let second = advisories.iter().find(|advisory| advisory["id"] == "second-submission").unwrap();
+        assert_eq!(second["vectors"], 2);
+        let mut denied = Identity::released(version).on(std::process::Command::new(GATE), "verify");
+        let denied = run_denied(&mut denied);
+        let subjects: Vec<_> = denied.told("pair.dispatch").iter().map(|(subject, _)| (*subject).to_owned()).collect();
+        assert_eq!(subjects, ["dispatch.401-invalid-token", "dispatch.403-invalid-token"]);
+    }
+}
+
+fn run_denied(command: &mut std::process::Command) -> Run {
+    let denied = run(command.args(["--deny-advisories", "--generated", "0"]));
+    denied.refused_by(&["pair.dispatch"]);
+    denied
+}
+
+/// The README's table is what the scenarios count.
+#[test]
+fn the_readmes_counts_are_the_tables() {
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let demands = pair::demands();
+    for subject in ["discovery", "dispatch", "access", "numbers"] {
+        let of_subject = || demands.iter().filter(|demand| demand.id.split('.').next() == Some(subject));
+        let submitting = of_subject().filter(|demand| demand.requests.iter().any(|it| it.starts_with("POST "))).count();
+        let row = format!("| `{subject}` | {} | {submitting} |", of_subject().count());
+        assert!(readme.contains(&row), "{row}");
+    }
+}
