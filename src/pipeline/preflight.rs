@@ -82,7 +82,7 @@ fn look(request: &Request<'_>, examination: Examination, observer: Observer<'_>,
     let Request { sdk_root, commit, version, contract, allow_shallow, release_artifact, wheelhouse, budget, .. } =
         request;
     let graph = timed(Stage::Graph, observer, run, |run| {
-        graph::verify(sdk_root, *commit, *version, *allow_shallow, budget, &mut run.ledger)
+        graph::verify(sdk_root, *commit, *version, contract.package, *allow_shallow, budget, &mut run.ledger)
     });
     // Whatever the graph came to, the environment has its say.
     let locked = timed(Stage::Environment, observer, run, |run| {
