@@ -10,6 +10,7 @@ mod github;
 mod help;
 mod human;
 mod output;
+mod producer;
 mod record;
 mod signals;
 mod verify;
@@ -66,6 +67,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> anyhow::Result<u8> {
         Command::Completions(options) => help::completions(options, output),
         Command::Man => help::man(output),
         Command::Doctor(options) => doctor::doctor(options, &signals, output),
+        Command::Producer(options) => producer::run(options, &signals, output),
         Command::Demo => demo::demo(&signals, output),
         Command::Validate(options) => contract::validate(options, output),
         Command::Manifest(options) => contract::manifest(options, output),
@@ -79,6 +81,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> anyhow::Result<u8> {
                 Document::Status => contract::json_schema::<record::Statement>(),
                 Document::Check => contract::json_schema::<check::Consistency>(),
                 Document::Doctor => contract::json_schema::<doctor::Diagnosis>(),
+                Document::Traffic => contract::json_schema::<producer::Traffic>(),
                 Document::ManifestCheck => contract::json_schema::<contract::Comparison>(),
             };
             output.document(&(serde_json::to_string_pretty(&schema)? + "\n"));

@@ -292,8 +292,9 @@ fn placed(path: &Path) -> Result<(Folder, CString), FileError> {
         source: io::Error::new(io::ErrorKind::InvalidInput, "not the name of a file"),
     })?;
     // The folder itself may be reached through links: only what is read must not be one.
-    let real = parent.canonicalize().map_err(FileError::new("find the folder", parent))?;
-    Ok((Folder::open(&real)?, name))
+    let fd = rustix::fs::open(parent, LOOK.difference(OFlags::NOFOLLOW) | OFlags::DIRECTORY, Mode::empty())
+        .map_err(FileError::new("find the folder", parent))?;
+    Ok((Folder { fd, path: parent.to_owned() }, name))
 }
 
 /// A fresh folder with a random neutral name, readable by its owner alone, removed when dropped.

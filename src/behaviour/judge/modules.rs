@@ -74,9 +74,11 @@ fn standard_library(base: &Path, modules: &BTreeSet<LoadedModule>) -> String {
     let own = modules.iter().filter(|module| module.kind == ModuleKind::StandardLibrary);
     let paths: BTreeSet<_> = own.map(|module| module.origin.as_str()).collect();
     let lines = parallel::map(&paths.into_iter().collect::<Vec<_>>(), |path| {
+        let digest = |file: &Path| sha256_file(file, LARGEST_MODULE).ok().flatten();
+        let file = base.join(path);
         // The interpreter and its files are reached by links on some systems.
-        let file = base.join(path).canonicalize().ok().and_then(|file| sha256_file(&file, LARGEST_MODULE).ok()?);
-        format!("{} {path}\n", file.map_or("unreadable".into(), |digest| hex(&digest)))
+        let digest = digest(&file).or_else(|| digest(&file.canonicalize().ok()?));
+        format!("{} {path}\n", digest.map_or("unreadable".into(), |digest| hex(&digest)))
     });
     sha256(lines.concat().as_bytes())
 }
