@@ -4,8 +4,8 @@
 //! its fields private. What was not verified cannot be written down.
 //!
 //! ```text
-//! ExpectedIdentity ─▶ VerifiedGraph ─▶ VerifiedInventory ─▶ Snapshot ─▶ LockedEnvironment ─▶ BehaviourReport ─▶ Approval
-//!    identity           graph             inventory         snapshot      environment          behaviour         report
+//! ExpectedIdentity ─▶ VerifiedGraph ─▶ VerifiedInventory ─▶ Snapshot ─▶ LockedEnvironment ─▶ BehaviourReport ─▶ PairReport ─▶ Approval
+//!    identity           graph             inventory         snapshot      environment          behaviour          pair         report
 //! ```
 //!
 //! An `Approval` is what it takes to write an activation record that says `active`.

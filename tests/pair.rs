@@ -116,7 +116,9 @@ fn each_check_finds_what_it_is_there_for() {
         assert!(verified.ids(Status::Failed).contains(&check), "{check}: {:#?}", verified.run.ledger);
         assert!(verified.ids(Status::Failed).iter().all(|id| id.starts_with("pair.")), "{check}");
         let findings = verified.findings(check);
-        let told = |finding: &&paired_sdk_gate::check::Finding| finding.subject == subject && finding.actual.starts_with(found);
+        let told = |finding: &&paired_sdk_gate::check::Finding| {
+            finding.subject == subject && finding.actual.starts_with(found)
+        };
         assert!(findings.iter().any(|finding| told(&finding)), "{subject}: {findings:#?}");
     }
 }

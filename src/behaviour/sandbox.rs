@@ -66,7 +66,7 @@ pub(super) fn record(sandbox: Option<&Sandbox>, required: bool, ledger: &mut Led
 ///
 /// It is recorded as it would be of a probe.
 pub fn preflight(temporary: &Path, limits: &Limits, required: bool, ledger: &mut Ledger) -> Sandbox {
-    let confined = std::thread::scope(|scope| scope.spawn(|| confine(temporary, &[])).join());
+    let confined = std::thread::scope(|scope| scope.spawn(|| confine(temporary, &[], &[])).join());
     let nothing = Sandbox { landlock: Enforcement::None, seccomp: Enforcement::None, limits: Enforcement::None };
     let mut sandbox = confined.unwrap_or(nothing);
     let granted = |(resource, bound)| getrlimit(resource).maximum.is_none_or(|most| most >= bound);
