@@ -32,10 +32,10 @@ use crate::environment::{Environment, LockedEnvironment};
 use crate::limits::{Budget, Limits};
 
 pub use channel::Fault;
-pub use client::{ClientProcess, Surroundings};
+pub use client::{Client, Clients, Surroundings};
 pub use compiler::Compiler;
 use facts::{Answer, EndFacts, Import, InterpreterFacts};
-use probe::{Probe, Probes};
+use probe::{DRIVER, Probe, Probes};
 use residue::Residue;
 pub use sandbox::{Enforcement, Sandbox, preflight};
 pub use series::Series;
@@ -181,7 +181,7 @@ pub fn prepare(environment: Arc<Environment>, contract: &Contract, temporary: &P
         let [site, ..] = environment.site() else { return Err(Fault::Pipe(std::io::ErrorKind::NotFound.into())) };
         let last_first: Vec<_> = contract.preload.iter().rev().copied().collect();
         let compiler = kept.insert(Arc::new(Compiler::start(&environment, site, &last_first, temporary, budget)));
-        let mut probes = Probes::start(&environment, temporary, budget)?;
+        let mut probes = Probes::start(&environment, DRIVER, temporary, budget, &[], |_, _| Ok(()))?;
         let sandbox = sandbox.insert(probes.sandbox().clone());
         interpreter = Some(probes.control().ask(about("interpreter"), patience)?);
         if !probes.confine(patience)? {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::behaviour::{BehaviourReport, ClientProcess, Compiler, Fault, Sandbox, Surroundings, Terms};
+use crate::behaviour::{BehaviourReport, Client, Clients, Compiler, Fault, Sandbox, Surroundings, Terms};
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::contract::Contract;
 use crate::environment::{Environment, LockedEnvironment};
@@ -33,8 +33,8 @@ const SHORT: f64 = 1.0;
 /// The same where it answers, so that only a hanging client gets there.
 const LONG: f64 = 60.0;
 
-/// Calls under way at a time, besides those that wait.
-const AT_A_TIME: usize = 4;
+/// Calls under way at a time in one process, besides those that wait.
+const AT_A_TIME: usize = 3;
 
 /// Bytes of the longest response that a tool may have.
 const LONGEST_RESPONSE: usize = 256 << 10;
@@ -112,7 +112,7 @@ impl PairReport {
 
 /// The servers, and a process that has imported what the SDK builds upon, or what kept either from being there.
 #[derive(Debug)]
-pub struct Standby(Result<(Servers, ClientProcess), Fault>);
+pub struct Standby(Result<(Servers, Clients), Fault>);
 
 /// Starts both. The process knows nothing of the SDK. `temporary` is where its private folder is made; `compiler` may have compiled what it
 /// imports.
@@ -130,12 +130,18 @@ pub fn prepare(
         // A client that went by its surroundings would be seen elsewhere, or with a credential that is not its own.
         let around = Surroundings {
             ports: &servers.ports(),
-            variables: &[("http_proxy", proxy.clone()), ("HTTP_PROXY", proxy.clone()), ("all_proxy", proxy)],
+            variables: &[
+                ("http_proxy", proxy.clone()),
+                ("HTTP_PROXY", proxy.clone()),
+                ("all_proxy", proxy),
+                // Each thread would reserve 64 MiB of the memory that the process may map.
+                ("MALLOC_ARENA_MAX", "1".into()),
+            ],
             home: &[(".netrc", "machine 127.0.0.1 login nobody password nothing\n".into())],
         };
         let code = compiler.as_ref().and_then(|compiler| compiler.code());
-        let client = ClientProcess::start(environment, contract, code.as_deref(), &around, temporary, budget)?;
-        Ok((servers, client))
+        let clients = Clients::start(environment, contract, code.as_deref(), &around, temporary, budget)?;
+        Ok((servers, clients))
     };
     Standby(start())
 }
@@ -153,15 +159,15 @@ pub fn verify(
     ledger: &mut Ledger,
 ) -> Result<PairReport, Halt> {
     let hint = "run again where a server can listen on 127.0.0.1; if it stays, keep the record blocked";
-    let (servers, mut client) = standby.0.map_err(|fault| {
+    let (servers, mut clients) = standby.0.map_err(|fault| {
         let finding = Finding::new("client", "servers on loopback and a process", fault.to_string(), hint);
         ledger.give_up(Check::PairTranscript, finding)
     })?;
-    evidence.sandbox = Some(client.sandbox().clone());
-    judge::confinement(client.sandbox(), terms.require_sandbox, ledger);
-    let outcomes = play(&mut client, &servers, behaviour.environment(), compiler, terms);
-    // It has to be gone before the record is read: what it sends is then on it.
-    drop(client);
+    let outcomes = play(&mut clients, &servers, behaviour.environment(), compiler, terms);
+    evidence.sandbox = Some(clients.sandbox().clone());
+    judge::confinement(clients.sandbox(), terms.require_sandbox, ledger);
+    // They have to be gone before the record is read: what they send is then on it.
+    drop(clients);
     let elsewhere = servers.elsewhere();
     let (traffic, strayed) = servers.finish();
     match outcomes {
@@ -177,7 +183,7 @@ pub fn verify(
 enum Broken {
     /// The package, or its client, could not be imported.
     Import(String),
-    /// So many outcomes came instead of one for each scenario.
+    /// So many outcomes came of a process instead of one for each of its scenarios.
     Count(usize),
     /// The dialogue broke off.
     Fault(Fault),
@@ -232,8 +238,30 @@ enum Answer {
     Failed { failed: String },
 }
 
+/// Every other scenario is played in one process, the rest in another beside it.
 fn play(
-    client: &mut ClientProcess,
+    clients: &mut Clients,
+    servers: &Servers,
+    environment: &LockedEnvironment,
+    compiler: &Compiler,
+    terms: Terms<'_>,
+) -> Result<Vec<Outcome>, Broken> {
+    let scenarios: Vec<_> = servers.scenarios().collect();
+    let half = |which: usize| scenarios.iter().skip(which).step_by(2).copied().collect::<Vec<_>>();
+    let play = |client: Client, which: usize| play_half(client, &half(which), servers, environment, compiler, terms);
+    let [first, second] = clients.fork()?;
+    let (first, second) = std::thread::scope(|scope| {
+        let second = scope.spawn(|| play(second, 1));
+        (play(first, 0), second.join().unwrap_or(Err(Broken::Count(0))))
+    });
+    let (mut first, mut second) = (first?.into_iter(), second?.into_iter());
+    let each = |index: usize| if index.is_multiple_of(2) { first.next() } else { second.next() };
+    Ok((0..scenarios.len()).filter_map(each).collect())
+}
+
+fn play_half(
+    mut client: Client,
+    scenarios: &[(&'static Scenario, SocketAddr)],
     servers: &Servers,
     environment: &LockedEnvironment,
     compiler: &Compiler,
@@ -242,20 +270,26 @@ fn play(
     let Terms { contract, manifest, .. } = terms;
     client.import(environment, contract, manifest, compiler)?.map_err(Broken::Import)?;
     let patience = environment.snapshot().graph().budget().limits().answer_seconds;
-    let question = question(contract, servers, patience);
-    // The process keeps to `patience` itself, and then has to answer.
-    match client.ask(question, Duration::from_secs(patience.saturating_mul(2)))? {
-        Answer::Outcomes { outcomes } if outcomes.len() == servers.scenarios().len() => Ok(outcomes),
+    let question = question(contract, servers, scenarios, patience);
+    // The process keeps to `patience` for each call itself, and then has to answer.
+    let rounds = (scenarios.len() / AT_A_TIME + 2) as u64;
+    match client.ask(question, Duration::from_secs(patience.saturating_mul(rounds)))? {
+        Answer::Outcomes { outcomes } if outcomes.len() == scenarios.len() => Ok(outcomes),
         Answer::Outcomes { outcomes } => Err(Broken::Count(outcomes.len())),
         Answer::Failed { failed } => Err(Broken::Import(failed)),
     }
 }
 
-fn question(contract: &Contract, servers: &Servers, patience: u64) -> Map<String, Value> {
+fn question(
+    contract: &Contract,
+    servers: &Servers,
+    scenarios: &[(&'static Scenario, SocketAddr)],
+    patience: u64,
+) -> Map<String, Value> {
     let module = contract.module_name();
     let own = |name: &str| format!("{module}:{name}");
     let names = contract.client;
-    let scenario = |(scenario, server): (&Scenario, SocketAddr)| {
+    let scenario = |&(scenario, server): &(&Scenario, SocketAddr)| {
         let token = servers.token(scenario.caller);
         json!({
             "server": format!("http://{server}"),
@@ -284,7 +318,7 @@ fn question(contract: &Contract, servers: &Servers, patience: u64) -> Map<String
             "read_response": own(contract.document_parser),
             "rejection": contract.payload_rejection,
         },
-        "scenarios": servers.scenarios().map(scenario).collect::<Vec<_>>(),
+        "scenarios": scenarios.iter().map(scenario).collect::<Vec<_>>(),
     });
     if let Value::Object(question) = question { question } else { Map::new() }
 }

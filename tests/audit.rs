@@ -197,7 +197,7 @@ fn what_contradicts_itself_is_refused_even_with_a_fitting_digest() {
         }
         report["vectors"] = json!([]);
     });
-    assert_eq!(ids(&dressed), ["audit.vectors"]);
+    assert_eq!(ids(&dressed), ["audit.vectors", "audit.pair"]);
     assert_eq!(ids("{"), ["audit.json"]);
 }
 

@@ -94,7 +94,7 @@ fn each_check_finds_what_it_is_there_for() {
             "GET /api/plugins/, GET /api/plugins/proxbox/, GET /api/plugins/proxbox/mcp/, POST /api/plugins/proxbox/sync/schedule/, \
              POST /api/plugins/proxbox/sync/schedule/",
         ),
-        (wrapped(hang), "pair.transcript", "dispatch.201", "none in time"),
+        (wrapped(hang), "pair.transcript", "discovery.active", "none in time"),
         (
             wrapped(halved),
             "pair.numbers",
@@ -104,7 +104,7 @@ fn each_check_finds_what_it_is_there_for() {
         (
             wrapped(leak),
             "pair.elsewhere",
-            "dispatch.201",
+            "discovery.active",
             "1 Authorization headers, the secret 2 times, in GET /api/plugins/?secret=",
         ),
         (wrapped(elsewhere), "pair.elsewhere", "elsewhere", "\"GET / HTTP/1.1\\r\\n\\r\\n\""),

@@ -1,19 +1,15 @@
-//! A process that imports the SDK and drives its client. It reaches the ports it is given, and nothing else.
+//! Processes that import the SDK and drive its client. They reach the ports they are given, and nothing else.
 
-use std::io;
-use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::channel::{Channel, Complaints, Fault};
+use super::channel::Fault;
 use super::facts::{Import, InterpreterFacts};
-use super::probe::{confine, preload};
-use super::process::Process;
-use super::sandbox::{Later, Sandbox};
+use super::probe::{DRIVER, Probe, Probes};
+use super::sandbox::Sandbox;
 use super::{Compiler, about, about_module};
 use crate::contract::Contract;
 use crate::environment::{Environment, LockedEnvironment};
@@ -21,29 +17,34 @@ use crate::fs::FileError;
 use crate::limits::Budget;
 
 const MAIN: &str = include_str!("client.py");
-const DRIVER: &str = include_str!("driver.py");
 
-/// The process, killed when this is dropped.
+/// A process that forks into two clients, all killed when this is dropped.
 #[derive(Debug)]
-pub struct ClientProcess {
-    channel: Channel,
-    _process: Process,
+pub struct Clients {
+    probes: Probes,
     sandbox: Sandbox,
     patience: Duration,
 }
 
-/// What the process has about it besides the SDK.
+/// One of the forks.
+#[derive(Debug)]
+pub struct Client {
+    probe: Probe,
+    patience: Duration,
+}
+
+/// What the processes have about them besides the SDK.
 #[derive(Debug)]
 pub struct Surroundings<'a> {
-    /// The only TCP ports it may connect to.
+    /// The only TCP ports they may connect to.
     pub ports: &'a [u16],
-    /// Its environment, the folders of its own aside.
+    /// Their environment, the folders of their own aside.
     pub variables: &'a [(&'a str, String)],
-    /// Files of its home, by name.
+    /// Files of their home, by name.
     pub home: &'a [(&'a str, String)],
 }
 
-impl ClientProcess {
+impl Clients {
     /// Starts the process and lets it import what the SDK builds upon. `code` is where some of that may lie compiled.
     ///
     /// # Errors
@@ -56,42 +57,47 @@ impl ClientProcess {
         temporary: &Path,
         budget: &Budget,
     ) -> Result<Self, Fault> {
-        let complaints = Complaints::default();
-        let mut process = Process::start(environment, MAIN, temporary, budget, around.ports, |command, private| {
+        let mut probes = Probes::start(environment, MAIN, temporary, budget, around.ports, |command, private| {
             let put = |path: &Path, text: &str| std::fs::write(path, text).map_err(FileError::new("write", path));
             put(&private.join("driver.py"), DRIVER)?;
             for (name, text) in around.home {
                 put(&private.join("home").join(name), text)?;
             }
             command.envs(around.variables.iter().map(|(name, value)| (name, value)));
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             Ok(())
         })?;
-        let child = process.child();
-        let id = child.id();
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(questions), Some(answers), Some(stderr)) = pipes else {
-            return Err(Fault::Pipe(io::ErrorKind::BrokenPipe.into()));
-        };
-        complaints.listen(OwnedFd::from(stderr))?;
-        let mut channel = Channel::new(OwnedFd::from(questions), OwnedFd::from(answers), budget, &complaints)?;
         let patience = Duration::from_secs(budget.limits().import_seconds);
-        let mut sandbox = process.sandbox().clone();
-        let _: InterpreterFacts = channel.ask(about("interpreter"), patience)?;
-        for later in [Later::Started, Later::Forked(id)] {
-            if !confine(&mut channel, later, patience)? {
-                sandbox.miss_later_filter();
-            }
+        let mut sandbox = probes.sandbox().clone();
+        let _: InterpreterFacts = probes.control().ask(about("interpreter"), patience)?;
+        if !probes.confine(patience)? {
+            sandbox.miss_later_filter();
         }
-        preload(&mut channel, environment.site(), contract.preload, code, patience)?;
-        Ok(ClientProcess { channel, _process: process, sandbox, patience })
+        probes.preload(environment.site(), contract.preload, code, patience)?;
+        Ok(Clients { probes, sandbox, patience })
     }
 
-    /// What the kernel keeps it from doing.
+    /// Forks, once.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn fork(&mut self) -> Result<[Client; 2], Fault> {
+        let patience = self.patience;
+        let mut clients = self.probes.fork(patience)?.map(|probe| Client { probe, patience });
+        for client in &mut clients {
+            if !client.probe.confine(patience)? {
+                self.sandbox.miss_later_filter();
+            }
+        }
+        Ok(clients)
+    }
+
+    /// What the kernel keeps them from doing.
     pub fn sandbox(&self) -> &Sandbox {
         &self.sandbox
     }
+}
 
+impl Client {
     /// Imports the bridge. Inside, why that failed.
     ///
     /// # Errors
@@ -104,7 +110,7 @@ impl ClientProcess {
         compiler: &Compiler,
     ) -> Result<Result<(), String>, Fault> {
         let question = about_module(environment, contract, manifest, compiler);
-        Ok(match self.channel.ask(question, self.patience)? {
+        Ok(match self.probe.channel.ask(question, self.patience)? {
             Import::Loaded(_) => Ok(()),
             Import::Failed { failed } => Err(failed),
         })
@@ -115,6 +121,6 @@ impl ClientProcess {
     /// # Errors
     /// Any [`Fault`].
     pub fn ask<A: DeserializeOwned>(&mut self, question: Map<String, Value>, patience: Duration) -> Result<A, Fault> {
-        self.channel.ask(question, patience)
+        self.probe.channel.ask(question, patience)
     }
 }

@@ -54,6 +54,14 @@ pub(super) fn judge(
     evidence: &mut Evidence,
     ledger: &mut Ledger,
 ) {
+    if strayed.is_empty() && traffic.iter().all(|traffic| traffic.heard.is_empty()) {
+        // Where nothing can be sent, that nothing was sent says nothing.
+        let expected = "requests on 127.0.0.1";
+        let told = outcomes.iter().find_map(|outcome| outcome.told.as_deref()).unwrap_or("nothing was told");
+        let hint = "bring the loopback interface up: `ip link set lo up`; if it is, the client asks nothing";
+        let finding = Finding::new("servers", expected, format!("none at all; {told}"), hint);
+        return ledger.undecided(Check::PairTranscript, finding);
+    }
     let mut findings = Findings::default();
     for (traffic, outcome) in traffic.iter().zip(outcomes) {
         let heard = Heard::of(traffic, &mut findings);

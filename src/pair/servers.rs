@@ -76,7 +76,7 @@ impl Servers {
     }
 
     /// The scenarios, each with its server.
-    pub(super) fn scenarios(&self) -> impl ExactSizeIterator<Item = (&'static Scenario, SocketAddr)> {
+    pub(super) fn scenarios(&self) -> impl Iterator<Item = (&'static Scenario, SocketAddr)> {
         self.served.iter().map(|served| (served.scenario, served.server.address()))
     }
 

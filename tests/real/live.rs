@@ -79,10 +79,40 @@ fn released_clients_do_what_every_scenario_asks_for() {
         let advisories = run.report["advisories"].as_array().unwrap();
         let second = advisories.iter().find(|advisory| advisory["id"] == "second-submission").unwrap();
         assert_eq!(second["vectors"], 2);
+        every_change_of_a_scenario_is_found(&run.report);
         let mut denied = Identity::released(version).on(std::process::Command::new(GATE), "verify");
         let denied = run_denied(&mut denied);
         let subjects: Vec<_> = denied.told("pair.dispatch").iter().map(|(subject, _)| (*subject).to_owned()).collect();
         assert_eq!(subjects, ["dispatch.401-invalid-token", "dispatch.403-invalid-token"]);
+    }
+}
+
+/// A saved report that says something else of a scenario than the table does is no sound one.
+fn every_change_of_a_scenario_is_found(report: &Value) {
+    let faults = |report: &Value| {
+        let faults = paired_sdk_gate::report::audit::faults(report.to_string().as_bytes());
+        faults.into_iter().any(|fault| fault.id == "audit.pair")
+    };
+    assert!(!faults(report));
+    let of = |id: &str| pair::demands().iter().position(|demand| demand.id == id).unwrap();
+    let (plain, known) = (of("dispatch.201"), of("dispatch.401-invalid-token"));
+    type Change = fn(&mut Value, usize, usize);
+    let changes: [Change; 6] = [
+        |report, plain, _| report["pair"]["scenarios"][plain]["posts"] = 2.into(),
+        |report, plain, _| report["pair"]["scenarios"][plain]["observed"] = "request failed".into(),
+        |report, plain, known| {
+            let twice = report["pair"]["scenarios"][known]["requests"].clone();
+            report["pair"]["scenarios"][plain]["requests"] = twice;
+            report["pair"]["scenarios"][plain]["posts"] = 2.into();
+        },
+        |report, plain, _| drop(report["pair"]["scenarios"].as_array_mut().unwrap().remove(plain)),
+        |report, plain, known| report["pair"]["scenarios"].as_array_mut().unwrap().swap(plain, known),
+        |report, _, _| report["advisories"].as_array_mut().unwrap().retain(|it| it["id"] != "second-submission"),
+    ];
+    for (at, change) in changes.into_iter().enumerate() {
+        let mut forged = report.clone();
+        change(&mut forged, plain, known);
+        assert!(faults(&forged), "change {at}");
     }
 }
 
