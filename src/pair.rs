@@ -36,6 +36,9 @@ const LONG: f64 = 60.0;
 /// Calls under way at a time in one process, besides those that wait.
 const AT_A_TIME: usize = 3;
 
+/// Seconds that the calls which wait are ahead of the others.
+const HEAD_START: f64 = 0.2;
+
 /// Bytes of the longest response that a tool may have.
 const LONGEST_RESPONSE: usize = 256 << 10;
 
@@ -307,6 +310,7 @@ fn question(
         "about": "scenarios",
         "patience": patience,
         "at_a_time": AT_A_TIME,
+        "head_start": HEAD_START,
         "parts": {
             "config": names.config,
             "client": names.client,

@@ -105,17 +105,20 @@ def scenarios(asked):
                 return
             one(index)
 
-    # Who waits for a server that says nothing takes no core: these start at once, the others a few at a time.
+    # Who waits for a server that says nothing takes no core, and gives up soon: these get a head start, so that on a busy machine, too,
+    # they come to where they wait. The others go a few at a time.
+    threading.stack_size(1 << 20)
     threads = []
     for index, scenario in enumerate(asked["scenarios"]):
         if scenario["waits"]:
             threads.append(threading.Thread(target=one, args=(index,), daemon=True))
+            threads[-1].start()
         else:
             work.put(index)
-    threads += [threading.Thread(target=several, daemon=True) for _ in range(asked["at_a_time"])]
-    threading.stack_size(1 << 20)
-    for thread in threads:
-        thread.start()
+    time.sleep(asked["head_start"])
+    for _ in range(asked["at_a_time"]):
+        threads.append(threading.Thread(target=several, daemon=True))
+        threads[-1].start()
     # As long as calls end, there is patience: a busy machine is no hanging client.
     ended, since = 0, time.monotonic()
     while any(thread.is_alive() for thread in threads) and time.monotonic() < since + 2 * patience:
