@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -27,8 +27,12 @@ use advisory::Advisory;
 use scenario::Scenario;
 use servers::Servers;
 
-/// Seconds after which the client gives up a request by itself, where the server falls silent.
-const SHORT: f64 = 1.0;
+/// After so long the client gives up a request by itself, where the server falls silent. What comes before that it has to get done in
+/// this time, so a machine that is slow to import gets [`SLOWER`] times that.
+const SHORT: Duration = Duration::from_secs(1);
+
+/// How often the time of an import goes into the client's patience.
+const SLOWER: u32 = 4;
 
 /// The same where it answers, so that only a hanging client gets there.
 const LONG: f64 = 60.0;
@@ -271,9 +275,12 @@ fn play_half(
     terms: Terms<'_>,
 ) -> Result<Vec<Outcome>, Broken> {
     let Terms { contract, manifest, .. } = terms;
+    let started = Instant::now();
     client.import(environment, contract, manifest, compiler)?.map_err(Broken::Import)?;
     let patience = environment.snapshot().graph().budget().limits().answer_seconds;
-    let question = question(contract, servers, scenarios, patience);
+    let longest = SHORT.max(Duration::from_secs(patience) / 2);
+    let short = (started.elapsed() * SLOWER).clamp(SHORT, longest);
+    let question = question(contract, servers, scenarios, patience, short);
     // The process keeps to `patience` for each call itself, and then has to answer.
     let rounds = (scenarios.len() / AT_A_TIME + 2) as u64;
     match client.ask(question, Duration::from_secs(patience.saturating_mul(rounds)))? {
@@ -288,6 +295,7 @@ fn question(
     servers: &Servers,
     scenarios: &[(&'static Scenario, SocketAddr)],
     patience: u64,
+    short: Duration,
 ) -> Map<String, Value> {
     let module = contract.module_name();
     let own = |name: &str| format!("{module}:{name}");
@@ -298,7 +306,7 @@ fn question(
             "server": format!("http://{server}"),
             "key": token.map(|token| &token.key),
             "secret": token.map(|token| &token.secret),
-            "timeout": if scenario.waits { SHORT } else { LONG },
+            "timeout": if scenario.waits { short.as_secs_f64() } else { LONG },
             "waits": scenario.waits,
             "plugin": "proxbox",
             "tool": scenario.tool,
