@@ -18,6 +18,7 @@ mod cli;
 mod committed;
 mod contract;
 mod corpus;
+mod fresh;
 mod graph;
 mod hostile;
 mod locked;
