@@ -69,6 +69,9 @@ checks! {
     PackageWorktree = "package.worktree" in Inventory: "the package on disk equals the commit in paths, bytes and modes";
     VersionSource = "version.source" in Inventory: "`__version__` is one string literal in the commit and equals the expected version";
     VersionProject = "version.project" in Inventory: "a static version in pyproject.toml, if there is one, equals the expected version";
+    ReleaseArchive = "release.archive" in Inventory: "a release artifact, if one was given, is a plain archive: regular files, each there once";
+    ReleasePackage = "release.package" in Inventory: "a release artifact, if one was given, holds the commit's package, path for path and byte for byte";
+    ReleaseMetadata = "release.metadata" in Inventory: "a release artifact, if one was given, has the expected name and version, and its RECORD every file's digest";
     SnapshotDigest = "snapshot.digest" in Snapshot: "every blob, hashed once more on its way to the private copy, matches its id";
     SnapshotHead = "snapshot.head" in Snapshot: "HEAD was still the expected commit when the private copy was complete";
     EnvironmentRoot = "environment.root" in Environment: "the environment root is a virtual environment without system site packages";

@@ -59,7 +59,15 @@ static BRIDGE_V1: Contract = Contract {
     package: "netbox_sdk",
     module_origin: "netbox_sdk/plugin_bridge.py",
     dependencies: &["jsonschema", "pydantic"],
-    preload: &["jsonschema", "pydantic", "aiohttp"],
+    // pydantic imports most of itself only when a model is made, and that would be in both forks.
+    preload: &[
+        "jsonschema",
+        "pydantic.types",
+        "pydantic._internal._validators",
+        "pydantic.type_adapter",
+        "pydantic.plugin._loader",
+        "aiohttp",
+    ],
     document_parser: "parse_plugin_tool_response_document",
     payload_rejection: "netbox_sdk.plugin_bridge:PluginBridgeError",
     manifest_rejection: "pydantic_core._pydantic_core:ValidationError",

@@ -17,9 +17,6 @@ use crate::identity::ExpectedIdentity;
 use crate::limits::Budget;
 use crate::snapshot::Snapshot;
 
-#[cfg(feature = "fuzzing")]
-#[doc(hidden)]
-pub use installed::parse_record;
 pub use installed::{Distribution, Evidence};
 
 /// The oldest CPython the gate runs: 3.11 is the first with `-P` and a frozen standard-library start-up.

@@ -3,6 +3,7 @@
 //! What counts is the commit: the package's entries are read from its tree and its blobs, and the files on disk must equal them
 //! in paths, bytes and modes. The index, filters and attributes prove nothing and are never consulted.
 
+mod release;
 mod version;
 mod worktree;
 
@@ -20,6 +21,7 @@ use crate::identity::ReleaseVersion;
 use crate::limits::Limits;
 use crate::parallel;
 
+pub use release::{Form, Release, ReleaseFile};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use version::literal;
@@ -95,7 +97,7 @@ impl VerifiedInventory {
 
 const PROJECT_FILE: &str = "pyproject.toml";
 
-/// Reads the package from the graph and compares it with the disk.
+/// Reads the package from the graph and compares it with the disk, and with the release artifact if there is one.
 ///
 /// Without an expected `version` (only `snapshot` has none) the commit must still declare one, and only one.
 ///
@@ -105,6 +107,8 @@ pub fn verify(
     graph: VerifiedGraph,
     contract: &Contract,
     version: Option<&ReleaseVersion>,
+    artifact: Option<&ReleaseFile>,
+    release: &mut Release,
     ledger: &mut Ledger,
 ) -> Result<VerifiedInventory, Halt> {
     let mut odd = BTreeSet::new();
@@ -114,6 +118,7 @@ pub fn verify(
         record_sources(files, ledger);
         worktree::compare(&graph, contract.package, files, &odd, ledger);
         version::record(files, &graph, contract, version, ledger);
+        *release = release::verify(artifact, files, contract, version, graph.budget(), ledger);
     }
     ledger.close(Stage::Inventory)?;
     Ok(VerifiedInventory { graph, version: version.cloned(), files: files.unwrap_or_default() })

@@ -11,6 +11,7 @@
 //! An `Approval` is what it takes to write an activation record that says `active`.
 
 pub mod activation;
+pub mod archive;
 pub mod behaviour;
 pub mod check;
 pub mod cli;
@@ -30,3 +31,4 @@ pub mod parallel;
 pub mod pipeline;
 pub mod report;
 pub mod snapshot;
+pub mod wheel;

@@ -12,7 +12,7 @@ use crate::environment::{self, Distribution, Examination};
 use crate::fs::private_folder;
 use crate::graph::{self, Source};
 use crate::identity::{CommitId, ExpectedIdentity, ReleaseVersion};
-use crate::inventory;
+use crate::inventory::{self, Release, ReleaseFile};
 use crate::limits::Budget;
 use crate::report::Approval;
 use crate::snapshot::{self, Snapshot, SnapshotFile};
@@ -42,6 +42,8 @@ pub struct Request<'a> {
     pub require_sandbox: bool,
     /// A folder of wheels to hold what is installed against.
     pub wheelhouse: Option<&'a Path>,
+    /// A released wheel or sdist to hold against the commit.
+    pub release_artifact: Option<&'a ReleaseFile>,
     /// Where private folders are made.
     pub temporary: PathBuf,
     /// The clock, the bounds and the interrupt flag.
@@ -59,6 +61,8 @@ pub struct Evidence {
     pub files: Vec<SnapshotFile>,
     /// Their digest (see [`Snapshot::package_digest`]).
     pub package_digest: Option<String>,
+    /// The release artifact, if one was held against the files.
+    pub release: Release,
     /// What is installed in the environment.
     pub distributions: Vec<Distribution>,
     /// The interpreter's digest.
@@ -168,14 +172,16 @@ pub fn snapshot(request: &Request<'_>, parent: &Path, observer: Observer<'_>) ->
 }
 
 fn materialise(request: &Request<'_>, parent: &Path, observer: Observer<'_>, run: &mut Run) -> Result<Snapshot, Halt> {
-    let Request { sdk_root, commit, version, contract, allow_shallow, budget, .. } = request;
+    let Request { sdk_root, commit, version, contract, allow_shallow, release_artifact, budget, .. } = request;
     let graph = timed(Stage::Graph, observer, run, |run| {
         graph::verify(sdk_root, *commit, *version, *allow_shallow, budget, &mut run.ledger)
     })?;
     run.evidence.source = Some(graph.source().clone());
     run.evidence.tree = Some(graph.tree().to_string());
-    let inventory =
-        timed(Stage::Inventory, observer, run, |run| inventory::verify(graph, contract, *version, &mut run.ledger))?;
+    let inventory = timed(Stage::Inventory, observer, run, |run| {
+        let (release, ledger) = (&mut run.evidence.release, &mut run.ledger);
+        inventory::verify(graph, contract, *version, *release_artifact, release, ledger)
+    })?;
     let snapshot = timed(Stage::Snapshot, observer, run, |run| snapshot::write(inventory, parent, &mut run.ledger))?;
     run.evidence.files = snapshot.files().to_vec();
     run.evidence.package_digest = Some(snapshot.package_digest());

@@ -83,6 +83,34 @@ fn a_report_of_each_exit_code_is_sound() {
     assert_eq!(audit().code, 3);
 }
 
+#[test]
+fn a_report_of_a_release_artifact_names_the_one_that_was_given() {
+    let subject = Subject::new();
+    let artifact = subject.dir.path().join("netbox_sdk-1.0.0.tar.gz");
+    let report = |code: i32| {
+        let mut verify = identified("verify", subject.repo.root(), &subject.commit, VERSION, &subject.environment);
+        let outcome = Outcome::of(verify.arg("--release-artifact").arg(&artifact).args(["--format", "json"]));
+        assert_eq!(outcome.code, code, "{}", outcome.stderr);
+        assert_eq!(ids(&outcome.stdout), [""; 0], "{:?}", faults(outcome.stdout.as_bytes()));
+        outcome.stdout
+    };
+    let missing = report(3);
+    fs::write(&artifact, "no archive").unwrap();
+    let odd = report(1);
+    type Change = fn(&mut Value);
+    let cases: [(&str, Change); 6] = [
+        (&odd, |report| report["release"]["artifact"] = "wheel".into()),
+        (&odd, |report| report["release"]["name"] = "netbox_sdk-2.0.0.tar.gz".into()),
+        (&odd, |report| report["release"]["sha256"] = Value::Null),
+        (&odd, |report| report["release"]["size"] = Value::Null),
+        (&odd, |report| report["run"]["release_artifact"] = Value::Null),
+        (&missing, |report| report["release"]["artifact"] = "not-given".into()),
+    ];
+    for (at, (report, change)) in cases.into_iter().enumerate() {
+        assert_eq!(ids(&forged(report, change)), ["audit.release"], "case {at}");
+    }
+}
+
 /// Every pointer to a scalar of the report.
 fn scalars(value: &Value, pointer: String, found: &mut Vec<String>) {
     match value {

@@ -29,6 +29,7 @@ mod readme;
 #[cfg(not(feature = "offline"))]
 mod real;
 mod refusals;
+mod release;
 mod snapshot;
 mod specification;
 mod strict;

@@ -13,5 +13,6 @@ mod pairing;
 mod producer;
 mod readme;
 mod refusals;
+mod release;
 mod releases;
 mod suite;

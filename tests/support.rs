@@ -1,5 +1,6 @@
 //! What the tests share.
 
+pub mod artifact;
 pub mod gate;
 pub mod git;
 pub mod half;

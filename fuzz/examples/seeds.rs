@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Cursor, Write};
 use std::path::Path;
 
 use gix::objs::Kind;
@@ -21,6 +22,9 @@ use strict::cases::{self, Case, Role};
 
 /// Longer ones teach nothing more.
 const LONGEST: usize = 600;
+
+/// Two files of an archive.
+const MEMBERS: [(&str, &[u8]); 2] = [("a/b.py", b"1"), ("c", b"")];
 
 const HEX: &str = "0123456789abcdef0123456789abcdef01234567";
 
@@ -44,6 +48,7 @@ fn main() -> std::io::Result<()> {
     put("packed_refs", packed_refs())?;
     put("shallow", texts(&["", &format!("{HEX}\n"), &format!("{HEX}\r\n{}\n", HEX.to_uppercase()), "x\n"]))?;
     put("head", head())?;
+    put("archive", archives())?;
     put("json", texts(JSON))?;
     put("contract", contract())?;
     put("activation_record", records())?;
@@ -74,6 +79,24 @@ fn contract() -> Vec<Vec<u8>> {
         seeds.entry((which, rules)).or_insert_with(|| [&[which], vector.input.as_bytes()].concat());
     }
     seeds.into_values().collect()
+}
+
+/// A byte that names the format, then an archive; the tar is not compressed.
+fn archives() -> Vec<Vec<u8>> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let mut tar = tar::Builder::new(Vec::new());
+    for (name, content) in MEMBERS {
+        // Writing to a vector cannot fail.
+        let _ = zip.start_file(name, zip::write::SimpleFileOptions::default());
+        let _ = zip.write_all(content);
+        let mut header = tar::Header::new_ustar();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o644);
+        let _ = tar.append_data(&mut header, name, content);
+    }
+    let zip = zip.finish().map(Cursor::into_inner).unwrap_or_default();
+    let tar = tar.into_inner().unwrap_or_default();
+    [(0, zip), (1, tar)].map(|(format, bytes)| [vec![format], bytes].concat()).into()
 }
 
 fn texts(texts: &[&str]) -> Vec<Vec<u8>> {

@@ -51,6 +51,18 @@ impl Check {
             Check::VersionProject => {
                 ("pyproject.toml states another version", "certify a commit in which both say the same")
             }
+            Check::ReleaseArchive => (
+                "the artifact is damaged, or readers of archives would disagree on what is in it: a name twice, a link, an absolute name",
+                "build it anew from the commit, with the build tool and not by hand",
+            ),
+            Check::ReleasePackage => (
+                "the artifact holds another file than the commit, one more or one less",
+                "certify the commit that the artifact was built from, or build the artifact anew from this one",
+            ),
+            Check::ReleaseMetadata => (
+                "the artifact names another distribution or version, or its RECORD does not fit its files",
+                "give the artifact of the expected version, as its build left it",
+            ),
             Check::SnapshotDigest => (
                 "a blob read for the private copy did not hash to its id, or the copy could not be written",
                 "run again; if it stays, check the disk and the room in the temporary folder",

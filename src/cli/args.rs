@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::contract::Contract;
 use crate::identity::{CommitId, ExpectedIdentity, IdentityError, ModuleOrigin, ReleaseVersion};
+use crate::inventory::ReleaseFile;
 use crate::limits::Limits;
 
 /// Decides whether one exact commit of netbox-sdk may be exposed to AI agents.
@@ -128,6 +129,10 @@ fn generated(text: &str) -> Result<usize, String> {
     }
 }
 
+fn release_file(path: &str) -> Result<ReleaseFile, &'static str> {
+    ReleaseFile::new(path.into())
+}
+
 fn absolute(text: &str) -> Result<PathBuf, IdentityError> {
     ExpectedIdentity::absolute(text.into())
 }
@@ -168,6 +173,9 @@ pub(super) struct Verify {
     /// Hold what is installed against the wheels here whose digests the commit's uv.lock names
     #[arg(long, value_name = "DIR")]
     pub(super) wheelhouse: Option<PathBuf>,
+    /// Hold a released wheel (.whl) or sdist (.tar.gz) against the commit: files, names, versions and digests
+    #[arg(long, value_name = "FILE", value_parser = release_file)]
+    pub(super) release_artifact: Option<ReleaseFile>,
     /// Write what was concluded to this file as an unsigned in-toto statement
     #[arg(long, value_name = "FILE")]
     pub(super) attestation: Option<PathBuf>,

@@ -152,6 +152,7 @@ fn run(case: &Case, place: &Path, environment: &Path, signals: &Signals, output:
         require_sandbox: false,
         deny_advisories: false,
         wheelhouse: None,
+        release_artifact: None,
         temporary: std::env::temp_dir(),
         budget: Budget::start(Limits::default(), signals.interrupt()),
     };

@@ -116,6 +116,7 @@ pub(super) fn snapshot(options: &Snapshot, signals: &Signals, output: &Output) -
         require_sandbox: false,
         deny_advisories: false,
         wheelhouse: None,
+        release_artifact: None,
         temporary: parent.clone(),
         budget: budget.clone(),
     };
@@ -269,6 +270,7 @@ impl<'a> Session<'a> {
             require_sandbox: self.options.require_sandbox,
             deny_advisories: self.options.deny_advisories,
             wheelhouse: self.options.wheelhouse.as_deref(),
+            release_artifact: self.options.release_artifact.as_ref(),
             temporary: std::env::temp_dir(),
             budget: self.budget.clone(),
         };
@@ -287,6 +289,7 @@ impl<'a> Session<'a> {
             sdk_root: self.options.identity.sdk_root.display().to_string(),
             environment_root: Some(self.identity.environment_root().display().to_string()),
             record: self.record.map(|path| path.display().to_string()),
+            release_artifact: self.options.release_artifact.as_ref().map(|file| file.path().display().to_string()),
             interrupted_by,
             ..self.clock.facts(run)
         };

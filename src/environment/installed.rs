@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use sha2::Digest;
-
 use crate::check::{Check, Finding, Ledger, limited};
 use crate::fs::{FileError, read_file};
 use crate::limits::Budget;
 use crate::parallel;
+use crate::wheel::{Listed, parse_record, record_digest};
 
 /// One installed distribution.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
@@ -47,9 +46,6 @@ impl Distribution {
 
 /// Bytes of the largest installed file that is read: shared libraries stay far below.
 const LARGEST: u64 = 1 << 30;
-
-/// Paths as a RECORD spells them, each with the SHA-256 it gives, or `None` for a file listed without.
-pub type Listed = Vec<(String, Option<String>)>;
 
 /// The same by absolute path, of all distributions.
 type Files = BTreeMap<PathBuf, Option<String>>;
@@ -203,27 +199,6 @@ fn read_records(
     Ok(distributions)
 }
 
-/// Rows of path, `algorithm=digest` and size; only SHA-256 counts as a digest.
-pub fn parse_record(bytes: &[u8]) -> Result<Listed, String> {
-    let mut rows = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes);
-    let mut files = Vec::new();
-    for row in rows.records() {
-        let row = row.map_err(|error| error.to_string())?;
-        let (Some(path), Some(digest), Some(_), 3) = (row.get(0), row.get(1), row.get(2), row.len()) else {
-            return Err(format!("row {} has {} columns", files.len() + 1, row.len()));
-        };
-        let digest = match digest {
-            "" => None,
-            digest => match digest.strip_prefix("sha256=") {
-                Some(digest) => Some(digest.to_owned()),
-                None => return Err(format!("row {} has the digest {digest:?}, which is not SHA-256", files.len() + 1)),
-            },
-        };
-        files.push((path.to_owned(), digest));
-    }
-    Ok(files)
-}
-
 /// The file a RECORD names, if it lies inside the environment.
 fn resolve(root: &Path, folder: &Path, file: &str) -> Option<PathBuf> {
     let mut path = folder.to_owned();
@@ -277,7 +252,7 @@ fn difference(root: &Path, path: &Path, digest: Option<&str>) -> Option<(String,
     let expected = format!("sha256={digest}");
     match read_file(path, LARGEST) {
         Ok(content) if !content.exceeds => {
-            let found = data_encoding::BASE64URL_NOPAD.encode(&sha2::Sha256::digest(&content.bytes));
+            let found = record_digest(&content.bytes);
             (found != digest).then(|| (expected, format!("sha256={found}")))
         }
         Ok(_) => Some((expected, format!("a file of more than {LARGEST} bytes"))),
@@ -290,16 +265,6 @@ fn difference(root: &Path, path: &Path, digest: Option<&str>) -> Option<(String,
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn a_record_is_rows_of_three() {
-        let rows = parse_record(b"a.py,sha256=x,1\n\"b,c.py\",,\nd-1.dist-info/RECORD,,\n").unwrap();
-        let row = |path: &str, digest: Option<&str>| (path.to_owned(), digest.map(str::to_owned));
-        assert_eq!(rows, [row("a.py", Some("x")), row("b,c.py", None), row("d-1.dist-info/RECORD", None)]);
-        assert_eq!(parse_record(b"a.py,sha256=x\n"), Err("row 1 has 2 columns".into()));
-        assert_eq!(parse_record(b"a.py,md5=x,1\n"), Err("row 1 has the digest \"md5=x\", which is not SHA-256".into()));
-        assert!(parse_record(b"a.py,sha256=x,1\nb\n").is_err());
-    }
 
     #[test]
     fn listed_paths_stay_inside_the_environment() {
@@ -324,13 +289,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn any_bytes_are_read_or_told(bytes in proptest::collection::vec(any::<u8>(), 0..120)) {
-            if let Ok(rows) = parse_record(&bytes) {
-                prop_assert!(rows.len() <= bytes.len());
-            }
-        }
-
         #[test]
         fn a_resolved_path_is_below_the_root(file in "[a-z./]{0,30}") {
             let root = Path::new("/v");

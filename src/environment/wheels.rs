@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use super::installed::{Distribution, Evidence, Listed, is_cached_bytecode, parse_record};
+use super::installed::{Distribution, Evidence, is_cached_bytecode};
 use super::lock::Lock;
 use crate::check::{Check, Finding, Ledger, limited};
 use crate::digest::sha256;
 use crate::fs::{FileError, read_file};
 use crate::parallel;
+use crate::wheel::{Listed, parse_record, place};
 
 /// Bytes of the largest wheel that is read.
 const LARGEST: u64 = 1 << 30;
@@ -94,16 +95,6 @@ fn differences(wheel: &Path, installed: &[(String, Option<String>)]) -> Vec<(Str
     let more = listed.into_keys().filter(|path| !added(path));
     differences.extend(more.map(|path| (path.to_owned(), "only files of the wheel".into(), "one more".into())));
     differences
-}
-
-/// Where a file of a wheel is installed, relative to site-packages. Programs, headers and data go elsewhere, programs with another
-/// first line; none of them can be imported.
-fn place(path: &str) -> Option<&str> {
-    let Some((folder, rest)) = path.split_once(".data/").filter(|(folder, _)| !folder.contains('/')) else {
-        return Some(path);
-    };
-    let _ = folder;
-    rest.strip_prefix("purelib/").or_else(|| rest.strip_prefix("platlib/"))
 }
 
 /// The rows of the only RECORD of a wheel.

@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use super::v1;
 use crate::activation::{Record, State};
-use crate::check::{Stage, TABLE};
+use crate::check::{Check, Stage, TABLE};
 use crate::contract::advisory::{Advisory, advisories};
 use crate::contract::{self, Contract, Vector, Verdict};
 use crate::digest::sha256;
+use crate::inventory::{Form, ReleaseFile};
 
 /// The largest report, in bytes.
 pub const MAX_BYTES: u64 = 64 << 20;
@@ -58,6 +59,7 @@ pub fn faults(bytes: &[u8]) -> Vec<Fault> {
         checks(&report, &mut faults);
         verdict(&report, &mut faults);
         package(&report, &mut faults);
+        release(&report, &mut faults);
         vectors(&report, &mut faults);
         contract(&report, &mut faults);
     }
@@ -194,6 +196,28 @@ fn package(report: &Value, faults: &mut Vec<Fault>) {
     let digest = sha256(lines.collect::<String>().as_bytes());
     if digest != named {
         add(faults, "audit.package-digest", digest, named);
+    }
+}
+
+/// The release artifact that was named is the one that the release checks speak of.
+fn release(report: &Value, faults: &mut Vec<Fault>) {
+    let status = |check: Check| {
+        let row = list(&report["checks"]).iter().find(|row| row["id"] == check.id());
+        row.map_or("", |row| text(&row["status"]))
+    };
+    let archive = status(Check::ReleaseArchive);
+    let release = &report["release"];
+    let given = report["run"]["release_artifact"].as_str().and_then(|path| ReleaseFile::new(path.into()).ok());
+    let named = |file: &ReleaseFile| release["artifact"] == file.form().name() && release["name"] == file.name();
+    // Nothing is known of it before the inventory stage; only what could not be read has no digest.
+    let follows = match &given {
+        Some(file) if archive != "not-run" => named(file) && (archive == "error" || release["sha256"].is_string()),
+        _ => release["artifact"] == Form::NotGiven.name() && release["name"].is_null() && release["sha256"].is_null(),
+    };
+    if !follows || release["sha256"].is_null() != release["size"].is_null() {
+        let expected =
+            given.map_or(Form::NotGiven.name().into(), |file| format!("{} {}", file.form().name(), file.name()));
+        add(faults, "audit.release", expected, release.to_string());
     }
 }
 

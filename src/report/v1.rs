@@ -15,6 +15,7 @@ use crate::behaviour::{ModuleKind, Observed, Sandbox};
 use crate::check::{Finding, Stage, Status};
 use crate::environment::Distribution;
 use crate::graph::Source;
+use crate::inventory::Release;
 use crate::limits::Limits;
 
 pub use build::Circumstances;
@@ -44,6 +45,8 @@ pub struct Report {
     pub source: Option<Source>,
     /// The package's files, once they were copied.
     pub package: Package,
+    /// The release artifact that the package was held against, if one was given.
+    pub release: Release,
     /// The environment.
     pub environment: Environment,
     /// The loaded module.
@@ -303,6 +306,8 @@ pub struct RunFacts {
     pub environment_root: Option<String>,
     /// As given.
     pub record: Option<String>,
+    /// As given.
+    pub release_artifact: Option<String>,
     /// `sys.base_prefix`, once a probe ran.
     pub base_prefix: Option<String>,
     /// The signal that interrupted it.
@@ -321,6 +326,7 @@ impl Default for RunFacts {
             sdk_root: String::new(),
             environment_root: None,
             record: None,
+            release_artifact: None,
             base_prefix: None,
             interrupted_by: None,
             report_sha256: digest::UNKNOWN,

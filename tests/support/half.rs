@@ -34,6 +34,7 @@ pub fn interruptible(
         deny_advisories: false,
         require_sandbox: false,
         wheelhouse: None,
+        release_artifact: None,
         temporary: parent.to_owned(),
         budget: Budget::start(Limits::default(), interrupt),
     };

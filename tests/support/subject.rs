@@ -9,6 +9,7 @@ use paired_sdk_gate::check::{Check, Finding, Status};
 pub use paired_sdk_gate::contract::DEMO_VERSION as VERSION;
 use paired_sdk_gate::contract::{Contract, DEMO_SDK};
 use paired_sdk_gate::identity::{ExpectedIdentity, ModuleOrigin};
+use paired_sdk_gate::inventory::ReleaseFile;
 use paired_sdk_gate::limits::{Budget, Limits};
 use paired_sdk_gate::pipeline::{self, Request, Run};
 use paired_sdk_gate::report::{Approval, Verdict};
@@ -24,6 +25,8 @@ pub struct Subject {
     pub environment: PathBuf,
     /// As `--wheelhouse` names it.
     pub wheelhouse: Option<PathBuf>,
+    /// As `--release-artifact` names it.
+    pub release_artifact: Option<ReleaseFile>,
     pub limits: Limits,
 }
 
@@ -52,7 +55,15 @@ impl Subject {
         let commit = repo.commit_all("The embedded SDK");
         // Where every run of this subject makes its private folders.
         std::fs::create_dir(dir.path().join("tmp")).unwrap();
-        Subject { dir, repo, commit, environment: environment.to_owned(), wheelhouse: None, limits: Limits::default() }
+        Subject {
+            dir,
+            repo,
+            commit,
+            environment: environment.to_owned(),
+            wheelhouse: None,
+            release_artifact: None,
+            limits: Limits::default(),
+        }
     }
 
     /// Where private folders are made; empty when no run is under way.
@@ -121,6 +132,7 @@ impl Subject {
             require_sandbox: false,
             deny_advisories: false,
             wheelhouse: self.wheelhouse.as_deref(),
+            release_artifact: self.release_artifact.as_ref(),
             temporary: self.temporary(),
             budget: Budget::start(self.limits.clone(), Default::default()),
         };

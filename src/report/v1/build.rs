@@ -63,6 +63,7 @@ impl Report {
             },
             source: evidence.source.clone(),
             package: Package { files: evidence.files.iter().map(PackageFile::from).collect() },
+            release: evidence.release.clone(),
             environment: Environment {
                 implementation: interpreter.map(|interpreter| interpreter.implementation.clone()),
                 python_version: interpreter.map(|interpreter| interpreter.version.clone()),
