@@ -36,7 +36,7 @@ use facts::{Answer, EndFacts, Import, InterpreterFacts};
 use probe::{Probe, Probes};
 use residue::Residue;
 pub use sandbox::{Enforcement, Sandbox};
-use series::Series;
+pub use series::Series;
 
 /// How many fresh vectors are asked unless another number is wanted: what two probes answer in about a third of a second.
 pub const GENERATED: usize = 3000;
@@ -192,24 +192,32 @@ pub fn compile(environment: &LockedEnvironment, contract: &Contract, temporary: 
     Compiler::start(environment.environment(), snapshot.root(), &[&module], temporary, budget)
 }
 
-/// What is asked, and how.
+/// Draws what is asked.
+///
+/// # Errors
+/// [`Halt`] if the published vectors cannot be read.
+pub fn draw(contract: &Contract, generated: usize, seed: u64, ledger: &mut Ledger) -> Result<Series, Halt> {
+    let vectors = contract.vectors().map_err(|error| {
+        let finding = Finding::new("vectors", "the published vectors", error.to_string(), "use a released gate");
+        ledger.give_up(Check::VectorsSchema, finding)
+    })?;
+    Ok(Series::new(vectors, generated, seed))
+}
+
+/// How it is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
     /// Whose vectors.
     pub contract: &'a Contract,
-    /// Fixes the fresh vectors and the two orders.
-    pub seed: u64,
     /// Refuses a probe that the kernel confines less than in full.
     pub require_sandbox: bool,
     /// The text of the manifest that the SDK is given.
     pub manifest: &'a str,
-    /// How many fresh vectors.
-    pub generated: usize,
     /// Counts known differences as wrong, too.
     pub deny_advisories: bool,
 }
 
-/// Runs two probes and judges their transcripts.
+/// Runs two probes over the series and judges their transcripts.
 ///
 /// # Errors
 /// [`Halt`] unless every check of the behaviour stage passed; `evidence` holds what was seen either way.
@@ -218,6 +226,7 @@ pub fn verify(
     standby: Standby,
     compiler: &Compiler,
     terms: Terms<'_>,
+    series: &Series,
     evidence: &mut Evidence,
     ledger: &mut Ledger,
 ) -> Result<BehaviourReport, Halt> {
@@ -226,14 +235,9 @@ pub fn verify(
         let finding = Finding::new("bin/python", "this environment's", actual, "report this as a bug");
         return Err(ledger.give_up(Check::ProbeIsolated, finding));
     }
-    let vectors = terms.contract.vectors().map_err(|error| {
-        let finding = Finding::new("vectors", "the published vectors", error.to_string(), "use a released gate");
-        ledger.give_up(Check::VectorsSchema, finding)
-    })?;
     manifest(terms, ledger)?;
-    let series = Series::new(vectors, terms.generated, terms.seed);
-    let interview = Questions { environment: &environment, compiler, terms, series: &series }.interview(standby);
-    judge::judge(&interview, &environment, terms, &series, evidence, ledger);
+    let interview = Questions { environment: &environment, compiler, terms, series }.interview(standby);
+    judge::judge(&interview, &environment, terms, series, evidence, ledger);
     ledger.close(Stage::Behaviour)?;
     Ok(BehaviourReport { environment })
 }

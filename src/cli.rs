@@ -9,6 +9,7 @@ mod github;
 mod help;
 mod human;
 mod output;
+mod producer;
 mod record;
 mod signals;
 mod verify;
@@ -64,6 +65,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> anyhow::Result<u8> {
         Command::Explain(options) => help::explain(options, output),
         Command::Completions(options) => help::completions(options, output),
         Command::Man => help::man(output),
+        Command::Producer(options) => producer::run(options, &signals, output),
         Command::Demo => demo::demo(&signals, output),
         Command::Validate(options) => contract::validate(options, output),
         Command::Manifest(options) => contract::manifest(options, output),
@@ -76,6 +78,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> anyhow::Result<u8> {
                 Document::Audit => contract::json_schema::<audit::Findings>(),
                 Document::Status => contract::json_schema::<record::Statement>(),
                 Document::Check => contract::json_schema::<check::Consistency>(),
+                Document::Traffic => contract::json_schema::<producer::Traffic>(),
                 Document::ManifestCheck => contract::json_schema::<contract::Comparison>(),
             };
             output.document(&(serde_json::to_string_pretty(&schema)? + "\n"));

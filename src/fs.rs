@@ -9,6 +9,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use sha2::Digest;
 
 /// A path inside a commit whose components are plain: `[A-Za-z0-9_.-]+`, neither `.` nor `..`, joined by `/`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,6 +131,40 @@ pub struct FileContent {
     pub exceeds: bool,
 }
 
+/// An open regular file.
+#[derive(Debug)]
+pub struct RegularFile {
+    file: std::fs::File,
+    path: PathBuf,
+    size: u64,
+    /// Its owner may execute it (what git looks at).
+    pub executable: bool,
+}
+
+impl RegularFile {
+    /// Hands on its bytes piece by piece, so that no file is held as a whole; whether that were all, which is false once there are more than
+    /// `limit`.
+    ///
+    /// # Errors
+    /// The system's, with the path.
+    pub fn pieces(&mut self, limit: u64, mut take: impl FnMut(&[u8])) -> Result<bool, FileError> {
+        let mut buffer = [0; 16 << 10];
+        let mut left = limit;
+        loop {
+            match self.file.read(&mut buffer) {
+                Ok(0) => return Ok(true),
+                Ok(read) => {
+                    let Some(rest) = left.checked_sub(read as u64) else { return Ok(false) };
+                    left = rest;
+                    take(&buffer[..read]);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(FileError::new("read", &self.path)(error)),
+            }
+        }
+    }
+}
+
 const LOOK: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
 impl Folder {
@@ -196,6 +231,18 @@ impl Folder {
     /// # Errors
     /// The system's, with the path; anything but a regular file is an error, and never blocks.
     pub fn file(&self, name: &CStr, limit: u64) -> Result<FileContent, FileError> {
+        let RegularFile { mut file, path, size, executable } = self.open_file(name)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or(0) + 1);
+        file.by_ref().take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(FileError::new("read", &path))?;
+        let exceeds = bytes.len() as u64 > limit;
+        Ok(FileContent { bytes, executable, exceeds })
+    }
+
+    /// The regular file `name` in it, to be read piece by piece.
+    ///
+    /// # Errors
+    /// The system's, with the path; anything but a regular file is an error, and never blocks.
+    pub fn open_file(&self, name: &CStr) -> Result<RegularFile, FileError> {
         let path = self.join(name);
         let fd = rustix::fs::openat(&self.fd, name, LOOK, Mode::empty()).map_err(FileError::new("open", &path))?;
         let stat = rustix::fs::fstat(&fd).map_err(FileError::new("look at", &path))?;
@@ -203,14 +250,8 @@ impl Folder {
             let source = io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
             return Err(FileError { operation: "read", path, source });
         }
-        let size = u64::try_from(stat.st_size).unwrap_or(0).min(limit);
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
-        std::fs::File::from(fd)
-            .take(limit.saturating_add(1))
-            .read_to_end(&mut bytes)
-            .map_err(FileError::new("read", &path))?;
-        let exceeds = bytes.len() as u64 > limit;
-        Ok(FileContent { bytes, executable: stat.st_mode & 0o100 != 0, exceeds })
+        let (size, executable) = (u64::try_from(stat.st_size).unwrap_or(0), stat.st_mode & 0o100 != 0);
+        Ok(RegularFile { file: fd.into(), path, size, executable })
     }
 
     fn join(&self, name: &CStr) -> PathBuf {
@@ -223,6 +264,23 @@ impl Folder {
 /// # Errors
 /// The system's, with the path; anything but a regular file is an error, and never blocks.
 pub fn read_file(path: &Path, limit: u64) -> Result<FileContent, FileError> {
+    let (folder, name) = placed(path)?;
+    folder.file(&name, limit)
+}
+
+/// The SHA-256 of the regular file at `path`, which is opened like [`read_file`] does; none if it is larger than `limit` bytes.
+///
+/// # Errors
+/// As of [`read_file`].
+pub fn sha256_file(path: &Path, limit: u64) -> Result<Option<[u8; 32]>, FileError> {
+    let (folder, name) = placed(path)?;
+    let mut hasher = sha2::Sha256::new();
+    let whole = folder.open_file(&name)?.pieces(limit, |piece| hasher.update(piece))?;
+    Ok(whole.then(|| hasher.finalize().into()))
+}
+
+/// A file's folder, opened, and its name in there.
+fn placed(path: &Path) -> Result<(Folder, CString), FileError> {
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -234,8 +292,9 @@ pub fn read_file(path: &Path, limit: u64) -> Result<FileContent, FileError> {
         source: io::Error::new(io::ErrorKind::InvalidInput, "not the name of a file"),
     })?;
     // The folder itself may be reached through links: only what is read must not be one.
-    let real = parent.canonicalize().map_err(FileError::new("find the folder", parent))?;
-    Folder::open(&real)?.file(&name, limit)
+    let fd = rustix::fs::open(parent, LOOK.difference(OFlags::NOFOLLOW) | OFlags::DIRECTORY, Mode::empty())
+        .map_err(FileError::new("find the folder", parent))?;
+    Ok((Folder { fd, path: parent.to_owned() }, name))
 }
 
 /// A fresh folder with a random neutral name, readable by its owner alone, removed when dropped.

@@ -22,6 +22,7 @@ pub(crate) mod fuzzing;
 mod gitdir;
 mod hash;
 mod inflate;
+mod kept;
 mod links;
 mod listing;
 mod loose;
@@ -38,6 +39,7 @@ mod table;
 mod walk;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use gix::ObjectId;
 
@@ -59,6 +61,7 @@ pub struct VerifiedGraph {
     budget: Budget,
     git: gitdir::GitDir,
     store: store::Store,
+    kept: kept::Kept,
 }
 
 impl std::fmt::Debug for VerifiedGraph {
@@ -110,14 +113,17 @@ impl VerifiedGraph {
         listing::entry(&mut self.reader(), self.tree, path)
     }
 
-    /// A blob, read and hashed once more. At most `limits.file_bytes`.
+    /// A blob: as it was kept when it was verified, or read and hashed once more. At most `limits.file_bytes`.
     ///
     /// # Errors
     /// It is larger, no blob, or changed since it was verified.
-    pub fn blob(&self, id: ObjectId) -> Result<Vec<u8>, GraphError> {
+    pub fn blob(&self, id: ObjectId) -> Result<Arc<Vec<u8>>, GraphError> {
+        if let Some(content) = self.store.table.find(&table::raw(&id)).and_then(|object| self.kept.get(object)) {
+            return Ok(content);
+        }
         let limit = self.budget.limits().file_bytes;
         let source = match self.reader().object(id) {
-            Ok((gix::objs::Kind::Blob, content)) if content.len() as u64 <= limit => return Ok(content),
+            Ok((gix::objs::Kind::Blob, content)) if content.len() as u64 <= limit => return Ok(content.into()),
             Ok((gix::objs::Kind::Blob, content)) => ObjectError::Limit { bytes: content.len() as u64, limit },
             Ok(_) => ObjectError::Header,
             Err(ObjectError::Exhausted(Exhausted::Stop(stop))) => return Err(stop.into()),

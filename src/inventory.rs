@@ -63,7 +63,7 @@ pub struct PackageFile {
     /// Its blob.
     pub id: ObjectId,
     /// The blob's content, hashed against `id` by the graph.
-    pub content: Arc<[u8]>,
+    pub content: Arc<Vec<u8>>,
 }
 
 /// The package of the expected commit, complete and equal to the working tree's.
@@ -207,7 +207,7 @@ fn read(graph: &VerifiedGraph, files: Vec<(RepoPath, FileMode, ObjectId)>) -> Re
         let content =
             stop.and_then(|()| graph.blob(*id)).map_err(|source| Unread::Blob { path: path.clone(), source })?;
         total.fetch_add(content.len() as u64, Ordering::Relaxed);
-        Ok(PackageFile { path: path.clone(), mode: *mode, id: *id, content: content.into() })
+        Ok(PackageFile { path: path.clone(), mode: *mode, id: *id, content })
     });
     let read = read.into_iter().collect::<Result<_, _>>()?;
     if total.into_inner() > bound { Err(Unread::TooLarge(bound)) } else { Ok(read) }

@@ -29,6 +29,7 @@ pub mod inventory;
 pub mod limits;
 pub mod parallel;
 pub mod pipeline;
+pub mod producer;
 pub mod report;
 pub mod snapshot;
 pub mod wheel;

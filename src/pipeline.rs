@@ -148,10 +148,12 @@ fn conclude(
     let report = timed(Stage::Behaviour, observer, run, |run| {
         let Request { contract, seed, generated, require_sandbox, deny_advisories, .. } = *request;
         let compiler = behaviour::compile(&environment, contract, room);
+        // While the process that imports ahead is still at it.
+        let series = behaviour::draw(contract, generated, seed, &mut run.ledger)?;
         let standby = received(&ahead.standby, Check::ProbeIsolated, run)?;
         let manifest = request.manifest.unwrap_or_else(|| contract.manifest());
-        let terms = Terms { contract, seed, require_sandbox, manifest, generated, deny_advisories };
-        behaviour::verify(environment, standby, &compiler, terms, &mut run.evidence.behaviour, &mut run.ledger)
+        let terms = Terms { contract, require_sandbox, manifest, deny_advisories };
+        behaviour::verify(environment, standby, &compiler, terms, &series, &mut run.evidence.behaviour, &mut run.ledger)
     })?;
     Approval::conclude(&report, &mut run.ledger)
 }
@@ -174,7 +176,7 @@ pub fn snapshot(request: &Request<'_>, parent: &Path, observer: Observer<'_>) ->
 fn materialise(request: &Request<'_>, parent: &Path, observer: Observer<'_>, run: &mut Run) -> Result<Snapshot, Halt> {
     let Request { sdk_root, commit, version, contract, allow_shallow, release_artifact, budget, .. } = request;
     let graph = timed(Stage::Graph, observer, run, |run| {
-        graph::verify(sdk_root, *commit, *version, *allow_shallow, budget, &mut run.ledger)
+        graph::verify(sdk_root, *commit, *version, contract.package, *allow_shallow, budget, &mut run.ledger)
     })?;
     run.evidence.source = Some(graph.source().clone());
     run.evidence.tree = Some(graph.tree().to_string());

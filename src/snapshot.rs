@@ -9,8 +9,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
-use crate::digest::{git_blob, sha256};
-use crate::fs::{FileError, RepoPath, private_folder, read_file};
+use crate::digest::{git_blob, hex, sha256};
+use crate::fs::{FileError, RepoPath, private_folder, sha256_file};
 use crate::graph::VerifiedGraph;
 use crate::identity::ReleaseVersion;
 use crate::inventory::{FileMode, PackageFile, VerifiedInventory};
@@ -104,7 +104,7 @@ impl Snapshot {
             let Some(file) = file else {
                 return Some(Finding::new(subject(), "no such file", "a file that appeared", hint));
             };
-            let now = read_file(path, file.size).ok().map(|now| sha256(&now.bytes));
+            let now = sha256_file(path, file.size).ok().flatten().map(|digest| hex(&digest));
             (now.as_deref() != Some(&file.sha256)).then(|| {
                 let actual = now.map_or("no readable regular file".into(), |now| format!("sha256 {now}"));
                 Finding::new(subject(), format!("sha256 {}", file.sha256), actual, hint)

@@ -1,7 +1,5 @@
 //! The binary distribution format, as far as it is read here (PEP 376, PEP 427).
 
-use sha2::Digest;
-
 /// Paths as a RECORD spells them, each with the SHA-256 it gives, or `None` for a file listed without.
 pub type Listed = Vec<(String, Option<String>)>;
 
@@ -29,9 +27,9 @@ pub fn parse_record(bytes: &[u8]) -> Result<Listed, String> {
     Ok(files)
 }
 
-/// SHA-256 as a RECORD spells it: URL-safe base64 without padding.
-pub fn record_digest(bytes: &[u8]) -> String {
-    data_encoding::BASE64URL_NOPAD.encode(&sha2::Sha256::digest(bytes))
+/// A SHA-256 as a RECORD spells it: URL-safe base64 without padding.
+pub fn record_digest(sha256: &[u8; 32]) -> String {
+    data_encoding::BASE64URL_NOPAD.encode(sha256)
 }
 
 /// Where a file of a wheel is installed, relative to site-packages. Programs, headers and data go elsewhere, programs with another

@@ -30,6 +30,7 @@ mod readme;
 mod real;
 mod refusals;
 mod release;
+mod serve;
 mod snapshot;
 mod specification;
 mod strict;

@@ -5,11 +5,30 @@ is left below TARGET at the source's own path. Whoever finds nothing there compi
 whatever is overlooked, costs time and nothing else.
 """
 
-import dis
 import marshal
 import os
 import sys
 from collections import deque
+from opcode import opmap
+
+
+# The instructions that tell what is imported. From 3.12 on, an attribute's place in the names is shifted by a flag.
+STEPS = {
+    opmap[name]: "JUMP" if "JUMP" in name else name
+    for name in (
+        "EXTENDED_ARG",
+        "LOAD_NAME",
+        "LOAD_ATTR",
+        "LOAD_CONST",
+        "LOAD_SMALL_INT",
+        "IMPORT_NAME",
+        "IMPORT_FROM",
+        "POP_JUMP_IF_FALSE",
+        "POP_JUMP_FORWARD_IF_FALSE",
+    )
+    if name in opmap
+}
+ATTRIBUTE_SHIFT = 1 if sys.version_info >= (3, 12) else 0
 
 
 def source(folder, module):
@@ -22,24 +41,34 @@ def source(folder, module):
 
 def imports(code, package):
     """The names that the top level of a module imports, absolute. Not what is there for type checkers alone."""
-    constants, base, guarded, resume = [0, 0], "", False, 0
-    for step in dis.get_instructions(code):
-        if step.offset < resume:
+    raw, names, values = code.co_code, code.co_names, code.co_consts
+    constants, base, guarded, resume, high = (0, 0), "", False, 0, 0
+    # Read by hand: the disassembler takes as long as the compiler.
+    for at in range(0, len(raw), 2):
+        step, argument = STEPS.get(raw[at]), raw[at + 1] | high
+        high = argument << 8 if step == "EXTENDED_ARG" else 0
+        if step is None or at < resume:
             continue
-        if step.opname in ("LOAD_NAME", "LOAD_ATTR"):
-            guarded = step.argval == "TYPE_CHECKING"
-        elif step.opname.startswith("POP_JUMP") and step.opname.endswith("IF_FALSE") and guarded:
-            guarded, resume = False, step.argval
-        elif step.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
-            constants = [constants[1], step.argval]
-        elif step.opname == "IMPORT_NAME":
-            base, level = step.argval, constants[0]
+        if step == "LOAD_NAME":
+            guarded = names[argument] == "TYPE_CHECKING"
+        elif step == "LOAD_ATTR":
+            guarded = names[argument >> ATTRIBUTE_SHIFT] == "TYPE_CHECKING"
+        elif step == "JUMP":
+            if guarded:
+                resume = at + 2 + 2 * argument
+            guarded = False
+        elif step == "LOAD_CONST":
+            constants = constants[1], values[argument]
+        elif step == "LOAD_SMALL_INT":
+            constants = constants[1], argument
+        elif step == "IMPORT_NAME":
+            base, level = names[argument], constants[0]
             if level:
                 around = package.rsplit(".", level - 1)[0] if level > 1 else package
                 base = f"{around}.{base}".rstrip(".")
             yield base
-        elif step.opname == "IMPORT_FROM":
-            yield f"{base}.{step.argval}"
+        elif step == "IMPORT_FROM":
+            yield f"{base}.{names[argument]}"
 
 
 def main():
@@ -62,7 +91,7 @@ def main():
             with open(place + ".part", "wb") as file:
                 marshal.dump(code, file)
             os.replace(place + ".part", place)
-        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        except (OSError, SyntaxError, ValueError, LookupError, TypeError, RecursionError, MemoryError):
             pass
 
 

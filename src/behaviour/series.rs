@@ -11,15 +11,15 @@ const SHARED_EVERY: usize = 8;
 
 /// The vectors, and for each of two probes the order in which it is asked.
 #[derive(Debug)]
-pub(super) struct Series {
+pub struct Series {
     vectors: Vec<Vector>,
     published: usize,
     orders: [Vec<usize>; 2],
 }
 
 impl Series {
-    /// The published vectors, of both probes, and `generated` fresh ones; the same for the same seed.
-    pub(super) fn new(published: &[Vector], generated: usize, seed: u64) -> Self {
+    /// The published vectors, for both probes, and `generated` fresh ones; the same for the same seed.
+    pub fn new(published: &[Vector], generated: usize, seed: u64) -> Self {
         let mut vectors = published.to_vec();
         vectors.extend(contract::generate(seed, generated));
         let mut rng = StdRng::seed_from_u64(seed);
@@ -64,7 +64,11 @@ impl Series {
 fn asks(published: usize, probe: usize, index: usize) -> bool {
     match index.checked_sub(published) {
         None => true,
-        Some(fresh) => fresh.is_multiple_of(SHARED_EVERY) || (fresh / 2 + probe).is_multiple_of(2),
+        Some(fresh) => {
+            // Not in step with the manifests either: they would all go to one.
+            let turn = fresh / 2 + fresh / contract::generate::MANIFEST_EVERY + probe;
+            fresh.is_multiple_of(SHARED_EVERY) || turn.is_multiple_of(2)
+        }
     }
 }
 

@@ -81,6 +81,8 @@ pub(super) enum Command {
     Check(super::check::Check),
     /// Print the workflow that proves an identity
     Ci(super::check::Ci),
+    /// Be the producer, on loopback, to try an SDK or an agent by hand
+    Producer(super::producer::Arguments),
     /// Re-check a saved report, and a record against it
     Audit(super::audit::Audit),
     /// Say what a check or a drift means, how it comes about and what to do
@@ -295,6 +297,8 @@ pub(super) enum Document {
     Status,
     /// What `check` says
     Check,
+    /// What `producer serve` says
+    Traffic,
 }
 
 /// Bounds on what a run may cost; reaching one is exit 3, never a pass.

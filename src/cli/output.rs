@@ -111,6 +111,11 @@ impl ReportFile {
         Ok(ReportFile(Some((file, path.to_owned()))))
     }
 
+    /// Whether a file was named at all.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Puts the text there; the second time nothing.
     pub(super) fn finish(&mut self, text: &str) -> anyhow::Result<()> {
         use std::os::unix::fs::PermissionsExt;

@@ -189,7 +189,9 @@ fn exit_code(verdict: Verdict, signals: &Signals) -> (u8, Option<String>) {
 
 fn publish(report: &Report, file: ReportFile, mut attestation: ReportFile, output: &Output) -> anyhow::Result<u8> {
     let text = output.report(report, file)?;
-    attestation.finish(&(serde_json::to_string_pretty(&Statement::new(report, &text))? + "\n"))?;
+    if attestation.is_wanted() {
+        attestation.finish(&(serde_json::to_string_pretty(&Statement::new(report, &text))? + "\n"))?;
+    }
     output.text(&human::report(report, output.quiet()));
     if output.github() {
         output.document(&super::github::report(report));

@@ -4,6 +4,7 @@
 //! Gregorian calendar. Second 60 counts as second 59 plus one, and only where a month of UTC begins right there.
 
 use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const MINUTE: i64 = 60;
 const DAY: i64 = 86_400;
@@ -129,6 +130,14 @@ impl DateTime {
         Ok(instant)
     }
 
+    /// What the system's clock says, in whole seconds.
+    pub fn now() -> DateTime {
+        // A clock before 1970 counts as 1970.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let seconds = days_before(1970, 1, 1) * DAY + i64::try_from(since).unwrap_or(0);
+        DateTime { seconds, fraction: "".into() }
+    }
+
     fn begins_a_month(&self) -> bool {
         self.seconds % DAY == 0 && date(self.seconds / DAY).2 == 1
     }
@@ -201,6 +210,14 @@ mod tests {
         ] {
             assert_eq!(DateTime::parse(text).map(|instant| instant.to_string()).as_deref(), Ok(utc), "{text}");
         }
+    }
+
+    #[test]
+    fn now_is_between_two_looks_at_another_clock() {
+        let look = || jiff::Timestamp::now().as_second();
+        let (before, now, after) = (look(), DateTime::now().to_string(), look());
+        let now = now.parse::<jiff::Timestamp>().unwrap().as_second();
+        assert!((before..=after).contains(&now), "{before} {now} {after}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use crate::check::{Check, Finding, Ledger, limited};
-use crate::fs::{FileError, read_file};
+use crate::fs::{FileError, read_file, sha256_file};
 use crate::limits::Budget;
 use crate::parallel;
 use crate::wheel::{Listed, parse_record, record_digest};
@@ -250,12 +250,12 @@ fn difference(root: &Path, path: &Path, digest: Option<&str>) -> Option<(String,
         return (!exempt && !nothing).then(|| ("a digest in the RECORD".into(), "a file listed without one".into()));
     };
     let expected = format!("sha256={digest}");
-    match read_file(path, LARGEST) {
-        Ok(content) if !content.exceeds => {
-            let found = record_digest(&content.bytes);
+    match sha256_file(path, LARGEST) {
+        Ok(Some(found)) => {
+            let found = record_digest(&found);
             (found != digest).then(|| (expected, format!("sha256={found}")))
         }
-        Ok(_) => Some((expected, format!("a file of more than {LARGEST} bytes"))),
+        Ok(None) => Some((expected, format!("a file of more than {LARGEST} bytes"))),
         Err(error) if error.is_not_found() => Some((expected, "no such file".into())),
         Err(error) => Some((expected, error.source.to_string())),
     }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::installed::{Distribution, Evidence, is_cached_bytecode};
 use super::lock::Lock;
 use crate::check::{Check, Finding, Ledger, limited};
-use crate::digest::sha256;
-use crate::fs::{FileError, read_file};
+use crate::digest::hex;
+use crate::fs::{FileError, read_file, sha256_file};
 use crate::parallel;
 use crate::wheel::{Listed, parse_record, place};
 
@@ -63,8 +63,10 @@ fn find(folder: &Path) -> Result<BTreeMap<String, PathBuf>, FileError> {
             paths.push(path);
         }
     }
-    let digested = parallel::map(&paths, |path| Ok((sha256(&read_file(path, LARGEST)?.bytes), path.clone())));
-    digested.into_iter().collect()
+    let digested = parallel::map(&paths, |path| Ok((sha256_file(path, LARGEST)?, path.clone())));
+    let named = |(digest, path): (Option<[u8; 32]>, PathBuf)| digest.map(|digest| (hex(&digest), path));
+    // One above the bound is as good as none.
+    digested.into_iter().filter_map(|wheel| wheel.map(named).transpose()).collect()
 }
 
 /// File, expected and found, where the installed RECORD says something else than the wheel's.

@@ -30,19 +30,22 @@ impl Inflater {
         fill(&mut self.state, input, out)
     }
 
-    /// The rest of a stream of which `size` bytes are still to come, into `out`, which is cleared first.
+    /// The rest of a stream of which `size` bytes are still to come, into `out`, behind what `begun` holds of it.
     pub(super) fn exactly(
         &mut self,
         input: &mut impl BufRead,
+        begun: &[u8],
         size: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), ObjectError> {
         /// Room behind the end, without which zlib goes slowly over the last bytes.
         const SLACK: usize = 300;
         out.clear();
-        out.resize(size + SLACK, 0);
-        let (written, ended) = self.fill(input, out)?;
-        out.truncate(size);
+        out.reserve_exact(begun.len() + size + SLACK);
+        out.extend_from_slice(begun);
+        out.resize(begun.len() + size + SLACK, 0);
+        let (written, ended) = self.fill(input, &mut out[begun.len()..])?;
+        out.truncate(begun.len() + size);
         match written.cmp(&size) {
             Ordering::Less => Err(ObjectError::Shorter(size as u64)),
             Ordering::Equal if ended => Ok(()),

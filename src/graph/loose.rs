@@ -37,6 +37,19 @@ pub(super) enum Want {
     Hash,
     /// Keep it in the buffer.
     Content,
+    /// Keep it if it has at most so many bytes.
+    UpTo(u64),
+}
+
+impl Want {
+    /// Whether a blob of that size is kept.
+    pub(super) fn keeps(self, size: u64) -> bool {
+        match self {
+            Want::Hash => false,
+            Want::Content => true,
+            Want::UpTo(most) => size <= most,
+        }
+    }
 }
 
 impl Reader {
@@ -82,7 +95,7 @@ impl Reader {
         let (kind, size, header) = parse_header(start).ok_or(ObjectError::Header)?;
         let begun = &start[header..];
         let left = size.checked_sub(begun.len() as u64).ok_or(ObjectError::Longer(size))?;
-        if kind == Kind::Blob && want == Want::Hash {
+        if kind == Kind::Blob && !want.keeps(size) {
             let mut hasher = Hasher::new(kind, size);
             hasher.update(begun);
             if !ended {
@@ -105,12 +118,12 @@ impl Reader {
                 return Err(ObjectError::Shorter(size));
             }
             if !ended {
-                self.inflater.exactly(input, left, content)?;
+                self.inflater.exactly(input, begun, left, content)?;
                 ended = true;
             } else {
                 content.clear();
+                content.extend_from_slice(begun);
             }
-            content.splice(0..0, begun.iter().copied());
             hash::verify(kind, content, id)?;
         }
         debug_assert!(ended);

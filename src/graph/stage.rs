@@ -11,6 +11,7 @@ use super::error::{Exhausted, ObjectError};
 use super::explain::{self, Explainer, relative};
 use super::files::GitFileError;
 use super::gitdir::{Format, GitDir, Unsuitable};
+use super::kept::Kept;
 use super::links::{Ledger as Objects, Links, Role};
 use super::reader::Reader;
 use super::refs::Resolved;
@@ -25,7 +26,7 @@ use crate::limits::Budget;
 
 /// Verifies the graph below the expected commit and records the checks of [`Stage::Graph`].
 ///
-/// `sdk_root` is the top of a checkout. Without a `version` (only `snapshot` has none) no tag is looked up. A shallow history is undecided unless `allow_shallow`.
+/// `sdk_root` is the top of a checkout. The blobs below the commit's `folder`, which are asked for later, are kept in memory as far as the bounds on the package allow. Without a `version` (only `snapshot` has none) no tag is looked up. A shallow history is undecided unless `allow_shallow`.
 ///
 /// # Errors
 /// [`Halt`] unless every check passed; the ledger knows why.
@@ -33,11 +34,12 @@ pub fn verify(
     sdk_root: &Path,
     commit: CommitId,
     version: Option<&ReleaseVersion>,
+    folder: &str,
     allow_shallow: bool,
     budget: &Budget,
     ledger: &mut Ledger,
 ) -> Result<VerifiedGraph, Halt> {
-    let graph = Run { root: sdk_root, commit, version, allow_shallow, budget, ledger }.all()?;
+    let graph = Run { root: sdk_root, commit, version, folder, allow_shallow, budget, ledger }.all()?;
     ledger.close(Stage::Graph)?;
     Ok(graph)
 }
@@ -46,6 +48,7 @@ struct Run<'a> {
     root: &'a Path,
     commit: CommitId,
     version: Option<&'a ReleaseVersion>,
+    folder: &'a str,
     allow_shallow: bool,
     budget: &'a Budget,
     ledger: &'a mut Ledger,
@@ -81,10 +84,10 @@ impl Run<'_> {
         };
         let objects = Objects::new(&store.table);
         let mut links = Links::new(store.table.len());
-        let outcome = sweep::packs(&store, &objects, &mut links, self.budget).and_then(|()| {
-            let walk =
-                Walk { store: &store, ledger: &objects, links: &mut links, budget: self.budget, boundary: &boundary };
-            walk.run(root)
+        let kept = Kept::below(&store, commit, self.folder, self.budget);
+        let outcome = sweep::packs(&store, &objects, &kept, &mut links, self.budget).and_then(|()| {
+            let (links, boundary) = (&mut links, &boundary);
+            Walk { store: &store, ledger: &objects, kept: &kept, links, budget: self.budget, boundary }.run(root)
         });
         let mut outcome = match outcome {
             Ok(outcome) => outcome,
@@ -118,6 +121,7 @@ impl Run<'_> {
             budget: self.budget.clone(),
             git,
             store,
+            kept,
         })
     }
 

@@ -12,6 +12,7 @@ use super::error::{Exhausted, ObjectError};
 use super::forest::{BROKEN, Forest, NONE};
 use super::hash::{self, Hasher};
 use super::inflate::Inflater;
+use super::kept::Kept;
 use super::links::{Ledger, Links, Part};
 use super::meter::Meter;
 use super::pack::{Base, Entry, Pack, Window};
@@ -23,13 +24,19 @@ use crate::parallel;
 const HELD: usize = 48 << 20;
 
 /// Reads all packs.
-pub(super) fn packs(store: &Store, ledger: &Ledger<'_>, links: &mut Links, budget: &Budget) -> Result<(), Exhausted> {
+pub(super) fn packs(
+    store: &Store,
+    ledger: &Ledger<'_>,
+    kept: &Kept,
+    links: &mut Links,
+    budget: &Budget,
+) -> Result<(), Exhausted> {
     for pack in &store.packs {
         let forest = Forest::plant(store, pack, ledger, budget)?;
         let next = AtomicUsize::new(0);
         let stop = AtomicBool::new(false);
         let parts: Vec<Result<Part, Exhausted>> = parallel::run(pack.len(), || {
-            let mut worker = Worker::new(store, pack, &forest, ledger, budget);
+            let mut worker = Worker::new(store, pack, &forest, ledger, kept, budget);
             let result = worker.run(&next, &stop);
             if result.is_err() {
                 stop.store(true, Ordering::Relaxed);
@@ -56,6 +63,7 @@ struct Worker<'a> {
     pack: &'a Pack,
     forest: &'a Forest,
     ledger: &'a Ledger<'a>,
+    kept: &'a Kept,
     meter: Meter<'a>,
     part: Part,
     inflater: Inflater,
@@ -68,12 +76,20 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(store: &'a Store, pack: &'a Pack, forest: &'a Forest, ledger: &'a Ledger<'a>, budget: &'a Budget) -> Self {
+    fn new(
+        store: &'a Store,
+        pack: &'a Pack,
+        forest: &'a Forest,
+        ledger: &'a Ledger<'a>,
+        kept: &'a Kept,
+        budget: &'a Budget,
+    ) -> Self {
         Worker {
             store,
             pack,
             forest,
             ledger,
+            kept,
             meter: Meter::new(budget, &store.inflated),
             part: Part::default(),
             inflater: Inflater::new(),
@@ -188,7 +204,7 @@ impl<'a> Worker<'a> {
         let id = self.store.table.id(object);
         let needed = self.forest.child[position as usize] != NONE;
         let mut reader = PackReader { inflater: &mut self.inflater, window: &mut self.forward };
-        if kind == Kind::Blob && !needed {
+        if kind == Kind::Blob && !needed && !self.kept.wanted(object).keeps(entry.size) {
             reader.hash(self.pack, position, &entry, &mut self.meter, id)?;
             self.part.record(self.ledger, object, kind, entry.size, &[])?;
             return Ok((kind, None));
@@ -196,7 +212,7 @@ impl<'a> Worker<'a> {
         let size = self.meter.fits(kind, entry.size)?;
         let mut content = self.spare.pop().unwrap_or_default();
         reader.inflate(self.pack, position, &entry, size, &mut self.meter, &mut content)?;
-        self.judge(object, kind, &content)?;
+        self.judge(object, kind, &mut content, needed)?;
         if needed {
             return Ok((kind, Some(content)));
         }
@@ -214,15 +230,21 @@ impl<'a> Worker<'a> {
         self.meter.fits(kind, delta.result)?;
         self.meter.spend(delta.result)?;
         delta.apply(base, content).map_err(ObjectError::Delta)?;
-        self.judge(self.pack.object(position), kind, content)
+        let needed = self.forest.child[position as usize] != NONE;
+        self.judge(self.pack.object(position), kind, content, needed)
     }
 
     /// Hashes and records. Other content than promised is a fault of this object, but no obstacle for deltas on top.
-    fn judge(&mut self, object: u32, kind: Kind, content: &[u8]) -> Result<(), ObjectError> {
+    /// What is to be kept is taken out of `content`, unless that is `needed`.
+    fn judge(&mut self, object: u32, kind: Kind, content: &mut Vec<u8>, needed: bool) -> Result<(), ObjectError> {
         match hash::verify(kind, content, self.store.table.id(object)) {
             Ok(()) => {
-                let content_of = if kind == Kind::Blob { &[][..] } else { content };
-                Ok(self.part.record(self.ledger, object, kind, content.len() as u64, content_of)?)
+                let size = content.len() as u64;
+                self.part.record(self.ledger, object, kind, size, content)?;
+                if kind == Kind::Blob && self.kept.wanted(object).keeps(size) {
+                    self.kept.offer(object, if needed { content.clone() } else { std::mem::take(content) });
+                }
+                Ok(())
             }
             Err(error) => {
                 self.ledger.fault(object, &error);
@@ -340,7 +362,7 @@ impl PackReader<'_> {
         meter.spend(entry.size)?;
         let mut stream = pack.stream(position, entry, self.window);
         self.inflater.reset();
-        self.inflater.exactly(&mut stream, size, out)?;
+        self.inflater.exactly(&mut stream, &[], size, out)?;
         stream.is_done()
     }
 }

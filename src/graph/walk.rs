@@ -7,8 +7,9 @@ use gix::ObjectId;
 use gix::objs::Kind;
 
 use super::error::{Exhausted, ObjectError};
+use super::kept::Kept;
 use super::links::{Ledger, Link, Links, Part, Role, State};
-use super::loose::{self, Want};
+use super::loose;
 use super::meter::Meter;
 use super::store::Store;
 use super::table::raw;
@@ -100,6 +101,7 @@ pub(super) struct Walk<'a> {
     pub store: &'a Store,
     pub ledger: &'a Ledger<'a>,
     pub links: &'a mut Links,
+    pub kept: &'a Kept,
     pub budget: &'a Budget,
     /// Commits whose parents do not count.
     pub boundary: &'a HashSet<ObjectId>,
@@ -207,7 +209,7 @@ impl Walk<'_> {
     ) -> Result<(), Exhausted> {
         let objects = waiting.iter().map(|(link, _)| link.object()).filter(|&object| read.insert(object)).collect();
         let queue = Queue::new(objects, read);
-        let (store, ledger, budget) = (self.store, self.ledger, self.budget);
+        let (store, ledger, kept, budget) = (self.store, self.ledger, self.kept, self.budget);
         let job = || {
             let mut reader = loose::Reader::new();
             let mut meter = Meter::new(budget, &store.inflated);
@@ -216,8 +218,14 @@ impl Walk<'_> {
             while let Some(task) = queue.take() {
                 let object = task.object;
                 for path in store.loose_copies(object) {
-                    match reader.read(&path, store.table.id(object), Want::Hash, &mut meter, &mut content) {
-                        Ok((kind, size)) => part.record(ledger, object, kind, size, &content)?,
+                    let want = kept.wanted(object);
+                    match reader.read(&path, store.table.id(object), want, &mut meter, &mut content) {
+                        Ok((kind, size)) => {
+                            part.record(ledger, object, kind, size, &content)?;
+                            if kind == Kind::Blob && want.keeps(size) {
+                                kept.offer(object, std::mem::take(&mut content));
+                            }
+                        }
                         Err(ObjectError::Exhausted(error)) => return Err(error),
                         Err(error) => ledger.fault(object, &error),
                     }

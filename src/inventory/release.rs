@@ -9,6 +9,7 @@ use std::str::FromStr;
 use pep508_rs::PackageName;
 use schemars::JsonSchema;
 use serde::Serialize;
+use sha2::Digest;
 
 use super::PackageFile;
 use crate::archive::{ArchiveError, Format, members};
@@ -213,7 +214,7 @@ impl<'a> Content<'a> {
 
     fn add(&mut self, name: &str, bytes: &[u8]) {
         let place = if self.form == Form::Wheel {
-            self.digests.insert(name.to_owned(), record_digest(bytes));
+            self.digests.insert(name.to_owned(), record_digest(&sha2::Sha256::digest(bytes).into()));
             place(name)
         } else {
             let (top, rest) = name.split_once('/').unwrap_or((name, ""));

@@ -113,15 +113,19 @@ impl Walk<'_> {
     fn file(&self, folder: &Folder, name: &CStr, path: &str, committed: &PackageFile) -> Result<Vec<Finding>, Broken> {
         self.graph.budget().check()?;
         let mut findings = Vec::new();
-        let on_disk = folder.file(name, committed.content.len() as u64)?;
-        if on_disk.exceeds || on_disk.bytes != *committed.content {
+        let mut on_disk = folder.open_file(name)?;
+        let mut rest = Some(committed.content.as_slice());
+        let whole = on_disk.pieces(committed.content.len() as u64, |piece| {
+            rest = rest.and_then(|rest| rest.strip_prefix(piece));
+        })?;
+        if !whole || rest.is_none_or(|rest| !rest.is_empty()) {
             // Read on, within the bound, so that the cause can be told.
             let limit = self.graph.budget().limits().file_bytes;
-            let on_disk = folder.file(name, limit)?;
+            let found = folder.file(name, limit)?;
             let finding = Finding::new(
                 path,
                 format!("the committed content, {} bytes", committed.content.len()),
-                cause::content(&committed.content, &on_disk),
+                cause::content(&committed.content, &found),
                 cause::rewrite(path),
             );
             findings.push(finding);

@@ -8,9 +8,9 @@ use super::super::{Evidence, LoadedModule, ModuleKind, Transcript};
 use super::{REMAKE_IT, REPORT_IT};
 use crate::check::{Check, Finding, Ledger, limited};
 use crate::contract::Contract;
-use crate::digest::sha256;
+use crate::digest::{hex, sha256};
 use crate::environment::LockedEnvironment;
-use crate::fs::read_file;
+use crate::fs::sha256_file;
 use crate::parallel;
 
 /// Bytes of the largest module of a standard library that is digested.
@@ -74,9 +74,11 @@ fn standard_library(base: &Path, modules: &BTreeSet<LoadedModule>) -> String {
     let own = modules.iter().filter(|module| module.kind == ModuleKind::StandardLibrary);
     let paths: BTreeSet<_> = own.map(|module| module.origin.as_str()).collect();
     let lines = parallel::map(&paths.into_iter().collect::<Vec<_>>(), |path| {
+        let digest = |file: &Path| sha256_file(file, LARGEST_MODULE).ok().flatten();
+        let file = base.join(path);
         // The interpreter and its files are reached by links on some systems.
-        let file = base.join(path).canonicalize().ok().and_then(|file| read_file(&file, LARGEST_MODULE).ok());
-        format!("{} {path}\n", file.map_or("unreadable".into(), |file| sha256(&file.bytes)))
+        let digest = digest(&file).or_else(|| digest(&file.canonicalize().ok()?));
+        format!("{} {path}\n", digest.map_or("unreadable".into(), |digest| hex(&digest)))
     });
     sha256(lines.concat().as_bytes())
 }
