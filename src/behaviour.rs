@@ -35,7 +35,7 @@ pub use compiler::Compiler;
 use facts::{Answer, EndFacts, Import, InterpreterFacts};
 use probe::{Probe, Probes};
 use residue::Residue;
-pub use sandbox::{Enforcement, Sandbox};
+pub use sandbox::{Enforcement, Sandbox, preflight};
 pub use series::Series;
 
 /// How many fresh vectors are asked unless another number is wanted: what two probes answer in about a third of a second.

@@ -5,6 +5,7 @@ mod audit;
 mod check;
 mod contract;
 mod demo;
+mod doctor;
 mod github;
 mod help;
 mod human;
@@ -65,6 +66,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> anyhow::Result<u8> {
         Command::Explain(options) => help::explain(options, output),
         Command::Completions(options) => help::completions(options, output),
         Command::Man => help::man(output),
+        Command::Doctor(options) => doctor::doctor(options, &signals, output),
         Command::Producer(options) => producer::run(options, &signals, output),
         Command::Demo => demo::demo(&signals, output),
         Command::Validate(options) => contract::validate(options, output),
@@ -78,6 +80,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> anyhow::Result<u8> {
                 Document::Audit => contract::json_schema::<audit::Findings>(),
                 Document::Status => contract::json_schema::<record::Statement>(),
                 Document::Check => contract::json_schema::<check::Consistency>(),
+                Document::Doctor => contract::json_schema::<doctor::Diagnosis>(),
                 Document::Traffic => contract::json_schema::<producer::Traffic>(),
                 Document::ManifestCheck => contract::json_schema::<contract::Comparison>(),
             };

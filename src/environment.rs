@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::digest::sha256;
 use crate::fs::{FileError, read_file};
+use crate::graph::VerifiedGraph;
 use crate::identity::ExpectedIdentity;
 use crate::limits::Budget;
 use crate::snapshot::Snapshot;
@@ -148,16 +149,44 @@ pub fn verify(
         let finding = Finding::new("private copy", identity.commit().to_string(), actual, "report this as a bug");
         return Err(ledger.give_up(Check::EnvironmentRoot, finding));
     }
+    let (environment, distributions) = lock(snapshot.graph(), environment, wheelhouse, ledger)?;
+    Ok(LockedEnvironment { snapshot, identity: identity.clone(), environment, distributions })
+}
+
+/// What [`verify`] decides, without a private copy; without a graph, what was examined.
+///
+/// # Errors
+/// [`Halt`] unless every check of the environment stage passed.
+pub fn preflight(
+    graph: Option<&VerifiedGraph>,
+    examination: Examination,
+    wheelhouse: Option<&Path>,
+    ledger: &mut Ledger,
+) -> Result<(), Halt> {
+    ledger.adopt(Stage::Environment, examination.ledger);
+    match graph {
+        Some(graph) => lock(graph, examination.environment, wheelhouse, ledger).map(|_| ()),
+        None => ledger.close(Stage::Environment),
+    }
+}
+
+/// Holds what was examined against the commit and closes the stage.
+fn lock(
+    graph: &VerifiedGraph,
+    environment: Option<Arc<Environment>>,
+    wheelhouse: Option<&Path>,
+    ledger: &mut Ledger,
+) -> Result<(Arc<Environment>, Vec<Distribution>), Halt> {
     ledger.require(EXAMINED)?;
     let environment = environment.ok_or_else(|| {
         let finding = Finding::new("environment root", "an environment", "none", "report this as a bug");
         ledger.give_up(Check::EnvironmentRoot, finding)
     })?;
     let mut distributions = environment.distributions.clone();
-    let lock = lock::verify(snapshot.graph(), &environment.python_full, &distributions, ledger);
+    let lock = lock::verify(graph, &environment.python_full, &distributions, ledger);
     wheels::verify(wheelhouse, lock.as_ref(), &mut distributions, ledger);
     ledger.close(Stage::Environment)?;
-    Ok(LockedEnvironment { snapshot, identity: identity.clone(), environment, distributions })
+    Ok((environment, distributions))
 }
 
 /// The checks of this stage that need nothing of the commit.

@@ -1,5 +1,7 @@
 //! The one function that orders the stages.
 
+mod preflight;
+
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -16,6 +18,8 @@ use crate::inventory::{self, Release, ReleaseFile};
 use crate::limits::Budget;
 use crate::report::Approval;
 use crate::snapshot::{self, Snapshot, SnapshotFile};
+
+pub use preflight::{Host, Room, decided, preflight};
 
 /// What to verify, against what.
 #[derive(Debug)]

@@ -18,6 +18,7 @@ mod cli;
 mod committed;
 mod contract;
 mod corpus;
+mod doctor;
 mod fresh;
 mod graph;
 mod hostile;

@@ -15,8 +15,9 @@ use seccompiler::{
 };
 use serde_json::Value;
 
-use crate::support::gate::{findings, with_status};
+use crate::support::gate::{findings, identified, with_status};
 use crate::support::git::{Repo, git_command};
+use crate::support::subject::{Subject, VERSION};
 
 /// What the child is to run: a word a line.
 const ARGUMENTS: &str = "ARGUMENTS_IN_THE_FILTER";
@@ -208,4 +209,14 @@ fn what_differs_or_is_absent_tempts_nothing_to_run() {
     let report = trapped.snapshot();
     assert_eq!((&report["verdict"], with_status(&report, "failed")), (&"refused".into(), vec!["package.worktree"]));
     trapped.catches_git(&["diff"]);
+}
+
+#[test]
+fn doctor_looks_at_repository_and_environment_without_a_process() {
+    let subject = Subject::new();
+    let gate = identified("doctor", subject.repo.root(), &subject.commit, VERSION, &subject.environment);
+    let words: Vec<_> = ["gate"].into_iter().chain(gate.get_args().map(|word| word.to_str().unwrap())).collect();
+    let output = in_the_filter(&words, &[]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("\nREADY: nothing of it was run\n"), "{output:?}");
 }

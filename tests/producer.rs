@@ -208,8 +208,11 @@ fn every_check_and_drift_is_explained() {
             kind.meaning()
         )));
     }
+    let room = "the temporary folder can be written to and has room for what a run makes";
+    let cure = "make room there, or name another folder in TMPDIR";
+    assert_eq!(explain("host.room").stdout, format!("host.room (doctor)\n  proves  {room}\n  cure    {cure}\n"));
     let all = Outcome::of(gate().arg("explain")).stdout;
-    assert_eq!(all.lines().count(), check::TABLE.len() + committed::TABLE.len());
+    assert_eq!(all.lines().count(), check::TABLE.len() + committed::TABLE.len() + 1);
     let unknown = explain("git.nothing");
     assert_eq!((unknown.code, unknown.stdout.as_str()), (2, ""));
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::facts::{Answer, Did, Import, InterpreterFacts, ModuleFacts, RejectionFacts};
 use super::{
-    Evidence, Fault, Interpreter, Interview, Known, Observation, Observed, Residue, Sandbox, Series, Terms, Transcript,
+    Evidence, Fault, Interpreter, Interview, Known, Observation, Observed, Residue, Series, Terms, Transcript, sandbox,
 };
 use crate::check::{Check, Finding, Ledger, limited};
 use crate::contract::advisory::{Advisory, advisories};
@@ -30,7 +30,8 @@ pub(super) fn judge(
     let Terms { contract, require_sandbox, .. } = terms;
     let transcripts = &interview.transcripts;
     isolation(interview, environment, evidence, ledger);
-    confinement(interview, require_sandbox, evidence, ledger);
+    evidence.sandbox = interview.sandbox.clone();
+    sandbox::record(interview.sandbox.as_ref(), require_sandbox, ledger);
     let imports: Vec<_> = transcripts.iter().filter_map(|transcript| transcript.import.as_ref()).collect();
     if !imports.is_empty() {
         module(&imports, environment, contract, evidence, ledger);
@@ -72,22 +73,6 @@ fn isolation(interview: &Interview, environment: &LockedEnvironment, evidence: &
         base_prefix: facts.base_prefix.clone(),
         standard_library_sha256: None,
     });
-}
-
-fn confinement(interview: &Interview, required: bool, evidence: &mut Evidence, ledger: &mut Ledger) {
-    evidence.sandbox = interview.sandbox.clone();
-    if required && !interview.sandbox.as_ref().is_some_and(Sandbox::is_complete) {
-        let actual = match &interview.sandbox {
-            Some(Sandbox { landlock, seccomp, limits }) => {
-                format!("landlock {landlock:?}, seccomp {seccomp:?}, limits {limits:?}")
-            }
-            None => "no probe that started".into(),
-        };
-        let hint = "run on a kernel that offers all of it (Linux 6.12 or later), or without --require-sandbox";
-        let finding = Finding::new("sandbox", "landlock, seccomp and limits in full", actual, hint);
-        return ledger.undecided(Check::ProbeConfined, finding);
-    }
-    ledger.record(Check::ProbeConfined, vec![]);
 }
 
 fn interpreter(facts: &InterpreterFacts, environment: &LockedEnvironment, findings: &mut Vec<Finding>) {

@@ -11,8 +11,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ::landlock::RulesetStatus;
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
+use crate::check::{Check, Finding, Ledger};
 use crate::limits::Limits;
 
 pub(super) use seccomp::Later;
@@ -42,6 +43,38 @@ impl Sandbox {
             self.seccomp = Enforcement::Partial;
         }
     }
+}
+
+/// Records whether a probe was confined as far as was `required`; none if none started.
+pub(super) fn record(sandbox: Option<&Sandbox>, required: bool, ledger: &mut Ledger) {
+    if required && !sandbox.is_some_and(Sandbox::is_complete) {
+        let actual = match sandbox {
+            Some(Sandbox { landlock, seccomp, limits }) => {
+                format!("landlock {landlock:?}, seccomp {seccomp:?}, limits {limits:?}")
+            }
+            None => "no probe that started".into(),
+        };
+        let hint = "run on a kernel that offers all of it (Linux 6.12 or later), or without --require-sandbox";
+        let finding = Finding::new("sandbox", "landlock, seccomp and limits in full", actual, hint);
+        return ledger.undecided(Check::ProbeConfined, finding);
+    }
+    ledger.record(Check::ProbeConfined, vec![]);
+}
+
+/// What the kernel would enforce on a probe that writes in `temporary`, tried on a thread that ends. The filters that a probe puts
+/// on itself are not tried, and the limits only compared with this process's own.
+///
+/// It is recorded as it would be of a probe.
+pub fn preflight(temporary: &Path, limits: &Limits, required: bool, ledger: &mut Ledger) -> Sandbox {
+    let confined = std::thread::scope(|scope| scope.spawn(|| confine(temporary, &[])).join());
+    let nothing = Sandbox { landlock: Enforcement::None, seccomp: Enforcement::None, limits: Enforcement::None };
+    let mut sandbox = confined.unwrap_or(nothing);
+    let granted = |(resource, bound)| getrlimit(resource).maximum.is_none_or(|most| most >= bound);
+    if bounds(limits).into_iter().all(granted) {
+        sandbox.limits = Enforcement::Full;
+    }
+    record(Some(&sandbox), required, ledger);
+    sandbox
 }
 
 /// How far a part of the sandbox is enforced.
@@ -74,15 +107,18 @@ pub(super) fn confine(writable: &Path, readable: &[PathBuf]) -> Sandbox {
 /// # Errors
 /// The system's.
 pub(super) fn limit(probe: Pid, limits: &Limits) -> io::Result<()> {
-    let bounds = [
+    for (resource, bound) in bounds(limits) {
+        prlimit(Some(probe), resource, Rlimit { current: Some(bound), maximum: Some(bound) })?;
+    }
+    Ok(())
+}
+
+fn bounds(limits: &Limits) -> [(Resource, u64); 5] {
+    [
         (Resource::As, limits.probe_bytes),
         (Resource::Fsize, 64 << 20),
         (Resource::Nofile, 256),
         (Resource::Core, 0),
         (Resource::Cpu, limits.seconds.max(1)),
-    ];
-    for (resource, bound) in bounds {
-        prlimit(Some(probe), resource, Rlimit { current: Some(bound), maximum: Some(bound) })?;
-    }
-    Ok(())
+    ]
 }

@@ -85,6 +85,8 @@ pub(super) enum Command {
     Producer(super::producer::Arguments),
     /// Re-check a saved report, and a record against it
     Audit(super::audit::Audit),
+    /// Say whether a run would find what it needs, without running any of it
+    Doctor(super::doctor::Doctor),
     /// Say what a check or a drift means, how it comes about and what to do
     Explain(super::help::Explain),
     /// Print completions for a shell
@@ -131,7 +133,7 @@ fn generated(text: &str) -> Result<usize, String> {
     }
 }
 
-fn release_file(path: &str) -> Result<ReleaseFile, &'static str> {
+pub(super) fn release_file(path: &str) -> Result<ReleaseFile, &'static str> {
     ReleaseFile::new(path.into())
 }
 
@@ -297,6 +299,8 @@ pub(super) enum Document {
     Status,
     /// What `check` says
     Check,
+    /// What `doctor` says
+    Doctor,
     /// What `producer serve` says
     Traffic,
 }

@@ -4,6 +4,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
 use super::args::Arguments;
+use super::doctor;
 use super::output::Output;
 use crate::check::{self, Check};
 use crate::committed::{self, Kind};
@@ -26,7 +27,8 @@ pub(super) fn explain(options: &Explain, output: &Output) -> anyhow::Result<u8> 
     let Some(id) = &options.id else {
         let checks = check::TABLE.iter().map(|check| (check.id(), check.claim()));
         let drifts = committed::TABLE.iter().map(|kind| (kind.id(), kind.meaning()));
-        let lines: String = checks.chain(drifts).map(|(id, words)| format!("{id:<28} {words}\n")).collect();
+        let host = [(doctor::ROOM, doctor::ROOM_CLAIM)];
+        let lines: String = checks.chain(drifts).chain(host).map(|(id, words)| format!("{id:<28} {words}\n")).collect();
         output.document(&lines);
         return Ok(0);
     };
@@ -40,6 +42,11 @@ pub(super) fn explain(options: &Explain, output: &Output) -> anyhow::Result<u8> 
     } else if let Some(kind) = Kind::from_id(id) {
         let cure = "`check` names the place, what was expected there and what to do";
         output.document(&format!("{id} (drift)\n  means   {}\n  cure    {cure}\n", kind.meaning()));
+    } else if id == doctor::ROOM {
+        let claim = doctor::ROOM_CLAIM;
+        output.document(&format!(
+            "{id} (doctor)\n  proves  {claim}\n  cure    make room there, or name another folder in TMPDIR\n"
+        ));
     } else {
         anyhow::bail!(super::Usage(format!("no check or drift is called {id:?}; `explain` alone lists them")));
     }

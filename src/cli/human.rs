@@ -10,7 +10,7 @@ use crate::report::v1::{Command, RecordAction, Report};
 
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
-const UNSURE: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const UNSURE: Style = AnsiColor::Yellow.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
 
 /// The whole text.
@@ -18,17 +18,7 @@ pub(super) fn report(report: &Report, quiet: bool) -> String {
     let mut text = String::new();
     if !quiet {
         for check in &report.checks {
-            // The word tells the status; the colour only underlines it.
-            let (style, word) = match check.status {
-                Status::Passed => (GOOD, "pass"),
-                Status::Failed => (BAD, "FAIL"),
-                Status::Error => (UNSURE, "????"),
-                Status::NotRun => (FAINT, "----"),
-            };
-            line(&mut text, format_args!("{style}{word}{style:#}  {:<24} {}", check.id, check.claim));
-            for finding in &check.findings {
-                push_finding(&mut text, finding);
-            }
+            row(&mut text, check.status, check.id, check.claim, &check.findings);
         }
         if let Some(finding) = &report.record.refused {
             line(&mut text, format_args!("{BAD}FAIL{BAD:#}  {:<24} the activation record may be written", "record"));
@@ -37,6 +27,21 @@ pub(super) fn report(report: &Report, quiet: bool) -> String {
     }
     conclusion(&mut text, report);
     text
+}
+
+/// One check, and why it did not pass.
+pub(super) fn row(text: &mut String, status: Status, id: &str, claim: &str, findings: &[Finding]) {
+    // The word tells the status; the colour only underlines it.
+    let (style, word) = match status {
+        Status::Passed => (GOOD, "pass"),
+        Status::Failed => (BAD, "FAIL"),
+        Status::Error => (UNSURE, "????"),
+        Status::NotRun => (FAINT, "----"),
+    };
+    line(text, format_args!("{style}{word}{style:#}  {id:<24} {claim}"));
+    for finding in findings {
+        push_finding(text, finding);
+    }
 }
 
 // Writing to a string cannot fail.

@@ -179,7 +179,7 @@ impl Clock {
     }
 }
 
-fn exit_code(verdict: Verdict, signals: &Signals) -> (u8, Option<String>) {
+pub(super) fn exit_code(verdict: Verdict, signals: &Signals) -> (u8, Option<String>) {
     // A signal that came too late to stop anything changes nothing.
     match signals.seen() {
         Some((name, code)) if verdict == Verdict::Unverifiable => (code, Some(name.to_owned())),

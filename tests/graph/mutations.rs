@@ -36,8 +36,9 @@ fn content(case: &Case) -> Content {
     let graph = Ask::new(case.repo.root(), &case.commit).judge().graph?;
     let mut files = graph.folder("netbox_sdk").ok()?;
     files.extend(graph.entry("pyproject.toml").ok()?);
-    let read =
-        |file: paired_sdk_gate::graph::TreeFile| Some((file.path.to_string(), file.mode, graph.blob(file.id).ok()?));
+    let read = |file: paired_sdk_gate::graph::TreeFile| {
+        Some((file.path.to_string(), file.mode, graph.blob(file.id).ok()?.to_vec()))
+    };
     let files = files.into_iter().map(read).collect::<Option<_>>()?;
     Some((format!("{} {:?}", graph.tree(), graph.source()), files))
 }
