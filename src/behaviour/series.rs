@@ -93,7 +93,8 @@ mod tests {
         let shared = (published.len()..published.len() + 800).filter(|&index| asked(index) == [true, true]).count();
         assert_eq!(shared, 100);
         assert_eq!([0, 1].map(|probe| series.order(probe).len() - published.len()), [450, 450]);
-        let manifest = |&&index: &&usize| series.is_fresh(index) && series.vectors()[index].question == Question::Manifest;
+        let manifest =
+            |&&index: &&usize| series.is_fresh(index) && series.vectors()[index].question == Question::Manifest;
         assert_eq!([0, 1].map(|probe| series.order(probe).iter().filter(manifest).count()), [4, 4]);
         // Documents are put to both probes.
         for probe in [0, 1] {
