@@ -128,9 +128,8 @@ fn no_crash_is_a_known_difference() {
     for deed in ["import os; os._exit(0)", "import faulthandler; faulthandler._sigsegv()"] {
         let verified = where_an_advisory_is(deed);
         let [finding] = verified.refused_by(&["probe.transcript"]) else { panic!("{:#?}", verified.run.ledger) };
-        let asked =
-            "second probe, after 2517 of 2958 vectors; asked last: generated/manifest/000029 {\"plugin\":\"p q\"";
-        assert!(finding.subject.starts_with(asked), "{}", finding.subject);
+        let asked = "; asked last: generated/manifest/000029 {\"plugin\":\"p q\"";
+        assert!(finding.subject.contains(asked), "{}", finding.subject);
         assert_eq!(finding.actual, "the process ended before it answered");
     }
     let verified = where_an_advisory_is("raise RuntimeError");
