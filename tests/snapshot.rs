@@ -105,8 +105,10 @@ fn an_interrupted_copy_leaves_nothing() {
 fn a_signal_during_a_copy_leaves_nothing_of_it() {
     let dir = tempfile::tempdir().unwrap();
     let repo = Repo::init(dir.path().join("sdk"));
-    repo.write("netbox_sdk/plugin_bridge.py", "");
-    for number in 0..3_000 {
+    for module in ["__init__", "plugin_bridge"] {
+        repo.write(&format!("netbox_sdk/{module}.py"), "__version__ = \"1.2.3\"\n");
+    }
+    for number in 0..1_500 {
         repo.write(&format!("netbox_sdk/data/{number}"), number.to_string());
     }
     let commit = repo.commit_all("first");
