@@ -100,6 +100,34 @@ fn an_interrupted_copy_leaves_nothing() {
     assert!(copy.is_some());
 }
 
+/// What an SDK would do to its own source if the kernel let it.
+#[test]
+fn a_copy_that_was_changed_says_where() {
+    let dir = tempfile::tempdir().unwrap();
+    let (repo, commit) = checkout(dir.path());
+    let (_, copy) = half::snapshot(repo.root(), &commit, dir.path());
+    let copy = copy.unwrap();
+    assert_eq!(copy.changes(), []);
+    let package = copy.root().join("netbox_sdk");
+    for folder in [&package, &package.join("data/deep/er")] {
+        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o700)).unwrap();
+    }
+    std::fs::remove_file(package.join("plugin_bridge.py")).unwrap();
+    std::fs::write(package.join("plugin_bridge.py"), "# $Id$\r\ntwo = 2\r\n").unwrap();
+    std::fs::remove_file(package.join("data/deep/er/tool")).unwrap();
+    std::fs::write(package.join("more.py"), "").unwrap();
+    let changes = copy.changes();
+    let mut told: Vec<_> = changes.iter().map(|found| (&*found.subject, &*found.actual)).collect();
+    told.sort_unstable();
+    let other = format!("sha256 {}", paired_sdk_gate::digest::sha256(b"# $Id$\r\ntwo = 2\r\n"));
+    let expected = [
+        ("netbox_sdk/data/deep/er/tool", "no such file"),
+        ("netbox_sdk/more.py", "a file that appeared"),
+        ("netbox_sdk/plugin_bridge.py", &*other),
+    ];
+    assert_eq!(told, expected);
+}
+
 /// The program, stopped by the kernel while its copy was half made, and then interrupted.
 #[test]
 fn a_signal_during_a_copy_leaves_nothing_of_it() {
