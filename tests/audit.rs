@@ -2,7 +2,6 @@
 
 pub mod sweep;
 
-use std::collections::BTreeSet;
 use std::fs;
 
 use proptest::prelude::*;
@@ -290,15 +289,9 @@ fn a_forged_pass_is_seen_but_where_nothing_in_the_report_says_otherwise() {
     for report in &reports {
         assert_eq!(ids(report), [""; 0], "{:?}", faults(report.as_bytes()));
     }
-    let unseen: BTreeSet<_> = reports.iter().flat_map(|report| sweep::unseen(report)).collect();
+    let [verify, activate] = &reports;
+    let mut unseen = sweep::unseen(verify, &[""]);
+    // All else is as in the other report.
+    unseen.extend(sweep::unseen(activate, &["/command", "/exit_code", "/record", "/run", "/verdict"]));
     assert_eq!(unseen, sweep::places(sweep::BEYOND_A_PASS));
-}
-
-#[test]
-fn a_forged_refusal_stays_one_wherever_it_is_forged() {
-    let reports = [refused(), unverifiable(), copied(), write_refused()];
-    let unseen: BTreeSet<_> = reports.iter().flat_map(|report| sweep::unseen(report)).collect();
-    let known = sweep::places(sweep::BEYOND_A_PASS);
-    let more: BTreeSet<_> = unseen.difference(&known).cloned().collect();
-    assert_eq!(more, sweep::places(sweep::BEYOND_A_REFUSAL));
 }
