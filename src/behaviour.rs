@@ -392,6 +392,7 @@ impl Questions<'_> {
         found.retain(|&index| wrong(&self.series.vectors()[index], transcript.answers[index].as_ref()));
         for index in found.into_iter().take(SHRUNK) {
             let vector = &self.series.vectors()[index];
+            let shown = judge::observed(transcript.answers[index].as_ref());
             let (mut left, mut fault) = (TRIES, None);
             let smallest = shrink(&vector.input, |text| {
                 let verdict = oracle.judge(&vector.question, text).verdict();
@@ -400,7 +401,11 @@ impl Questions<'_> {
                 }
                 left -= 1;
                 match self.ask(probe, &vector.question, text, self.series.as_document(index)) {
-                    Ok(answer) => wrong(&Vector { input: text.to_owned(), ..vector.clone() }, Some(&answer)),
+                    // Another mistake of the same SDK would not be what the finding says.
+                    Ok(answer) => {
+                        let smaller = Vector { input: text.to_owned(), ..vector.clone() };
+                        judge::observed(Some(&answer)) == shown && wrong(&smaller, Some(&answer))
+                    }
                     Err(error) => {
                         fault = Some(error);
                         false

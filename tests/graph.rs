@@ -201,6 +201,38 @@ fn a_blob_is_hashed_again_when_it_is_asked_for() {
 }
 
 #[test]
+fn the_packages_blobs_are_kept_from_when_they_were_verified() {
+    // Lines that no other file has, so that one of the two becomes a delta of the other.
+    let lines = |end: &str| (0..400).map(|number| format!("line_{number} = {number}\n")).collect::<String>() + end;
+    for repacked in [false, true] {
+        let case = case();
+        case.repo.write("netbox_sdk/long.py", lines(""));
+        case.repo.write("netbox_sdk/longer.py", lines("more = 1\n"));
+        let commit = case.repo.commit_all("third");
+        if repacked {
+            case.repo.git(&["repack", "-adfq"]);
+        }
+        // Room for one of the long ones and the short one.
+        let limits = Limits { package_bytes: 6000, ..Limits::default() };
+        let graph = judge(&case.repo, &commit).passes();
+        let bounded = Ask { limits, ..Ask::new(case.repo.root(), &commit) }.judge().passes();
+        let files = graph.folder("netbox_sdk").unwrap();
+        let outside = graph.entry("pyproject.toml").unwrap().unwrap().id;
+        for entry in walkdir::WalkDir::new(case.repo.root().join(".git/objects")) {
+            let path = entry.unwrap().into_path();
+            if path.is_file() {
+                std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+                std::fs::write(&path, "").unwrap();
+            }
+        }
+        let kept: Vec<_> = files.iter().map(|file| graph.blob(file.id).unwrap().to_vec()).collect();
+        assert_eq!(kept, [lines("").as_bytes(), lines("more = 1\n").as_bytes(), b"two = 2\n"]);
+        assert_eq!(files.iter().filter(|file| bounded.blob(file.id).is_ok()).count(), 2);
+        assert!(graph.blob(outside).is_err());
+    }
+}
+
+#[test]
 fn limits_of_listing_and_of_blobs() {
     let case = case();
     let limits = Limits { package_files: 1, file_bytes: 7, ..Limits::default() };

@@ -15,7 +15,7 @@ use crate::support::subject::Subject;
 
 const BRIDGE: &str = "netbox_sdk/plugin_bridge.py";
 
-fn append(repo: &Repo, code: &str) {
+pub fn append(repo: &Repo, code: &str) {
     let path = repo.root().join(BRIDGE);
     let source = std::fs::read_to_string(&path).unwrap();
     std::fs::write(path, format!("{source}\n\n{code}\n")).unwrap();

@@ -4,6 +4,7 @@ mod activation;
 mod attestation;
 mod contract;
 mod environment;
+mod fresh;
 mod gate;
 mod influence;
 mod makers;

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use paired_sdk_gate::check::{Stage, Status};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::gate::{Outcome, gate};
 use crate::support::git::{Repo, git_command};
@@ -96,4 +98,45 @@ fn an_interrupted_copy_leaves_nothing() {
     }
     let (_, copy) = half::snapshot(repo.root(), &commit, &parent);
     assert!(copy.is_some());
+}
+
+/// The program, stopped by the kernel while its copy was half made, and then interrupted.
+#[test]
+fn a_signal_during_a_copy_leaves_nothing_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = Repo::init(dir.path().join("sdk"));
+    for module in ["__init__", "plugin_bridge"] {
+        repo.write(&format!("netbox_sdk/{module}.py"), "__version__ = \"1.2.3\"\n");
+    }
+    for number in 0..1_500 {
+        repo.write(&format!("netbox_sdk/data/{number}"), number.to_string());
+    }
+    let commit = repo.commit_all("first");
+    let parent = dir.path().join("parent");
+    std::fs::create_dir(&parent).unwrap();
+    let begun = || std::fs::read_dir(&parent).unwrap().count() != 0;
+    // A signal that comes too late to stop anything changes nothing: then it is tried again.
+    for _ in 0..20 {
+        let mut snapshot = gate();
+        snapshot.arg("snapshot").arg("--sdk-root").arg(repo.root()).args(["--expected-commit", &commit, "--quiet"]);
+        let mut child = snapshot.arg("--out").arg(parent.join("out")).stdout(Stdio::null()).spawn().unwrap();
+        let process = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        let mut ended = None;
+        while !begun() && ended.is_none() {
+            ended = child.try_wait().unwrap();
+        }
+        if ended.is_none() {
+            for signal in [Signal::STOP, Signal::INT, Signal::CONT] {
+                kill_process(process, signal).unwrap();
+            }
+        }
+        let code = child.wait().unwrap().code();
+        if code == Some(130) {
+            assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 0, "neither the copy nor what it was made in");
+            return;
+        }
+        assert_eq!(code, Some(0));
+        std::fs::remove_dir_all(parent.join("out")).unwrap();
+    }
+    panic!("no signal came in time");
 }

@@ -65,8 +65,8 @@ fn asks(published: usize, probe: usize, index: usize) -> bool {
     match index.checked_sub(published) {
         None => true,
         Some(fresh) => {
-            // Not in step with the manifests either: they would all go to one.
-            let turn = fresh / 2 + fresh / contract::generate::MANIFEST_EVERY + probe;
+            // The turn shifts, or one of them would have all the shared ones on top, and all the manifests.
+            let turn = fresh / 2 + fresh / SHARED_EVERY + probe;
             fresh.is_multiple_of(SHARED_EVERY) || turn.is_multiple_of(2)
         }
     }
@@ -75,7 +75,7 @@ fn asks(published: usize, probe: usize, index: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Contract;
+    use crate::contract::{Contract, Question};
     use proptest::prelude::*;
 
     #[test]
@@ -92,6 +92,10 @@ mod tests {
         }
         let shared = (published.len()..published.len() + 800).filter(|&index| asked(index) == [true, true]).count();
         assert_eq!(shared, 100);
+        assert_eq!([0, 1].map(|probe| series.order(probe).len() - published.len()), [450, 450]);
+        let manifest =
+            |&&index: &&usize| series.is_fresh(index) && series.vectors()[index].question == Question::Manifest;
+        assert_eq!([0, 1].map(|probe| series.order(probe).iter().filter(manifest).count()), [4, 4]);
         // Documents are put to both probes.
         for probe in [0, 1] {
             assert!(series.order(probe).iter().any(|&index| series.as_document(index)));

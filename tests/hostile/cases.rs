@@ -24,6 +24,14 @@ struct Case {
     code: String,
 }
 
+impl Case {
+    /// A folder of files that the case brings, if it has one.
+    fn part(&self, name: &str) -> Option<PathBuf> {
+        let folder = self.folder.join(name);
+        folder.exists().then_some(folder)
+    }
+}
+
 fn cases() -> Vec<Case> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/hostile");
     let mut folders: Vec<_> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -36,6 +44,14 @@ fn cases() -> Vec<Case> {
             let head = code.lines().take_while(|line| line.starts_with('#'));
             head.filter_map(|line| line.strip_prefix(&format!("# {what}: "))).next().unwrap_or_default().to_owned()
         };
+        let parts: BTreeSet<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(
+            parts.iter().all(|part| ["append.py", "netbox_sdk", "stray"].iter().any(|known| part == known)),
+            "{name}"
+        );
+        // A folder that got lost, as one of ignored files does, would leave an SDK that tries nothing.
+        let statement = |line: &str| !line.trim().is_empty() && !line.starts_with('#');
+        assert!(parts.len() > 1 || code.lines().any(statement), "{name} changes nothing");
         let also = said("also").split(", ").filter(|id| !id.is_empty()).map(str::to_owned).collect();
         Case { verdict, also, found: said("found"), code, folder }
     };
@@ -79,7 +95,8 @@ fn escaped() -> Vec<PathBuf> {
 fn subject(case: &Case, environment: &Path) -> Subject {
     let subject = Subject::within(environment, |repo| {
         append(repo, &case.code);
-        for entry in walkdir::WalkDir::new(case.folder.join("netbox_sdk")).into_iter().flatten() {
+        for entry in case.part("netbox_sdk").iter().flat_map(walkdir::WalkDir::new) {
+            let entry = entry.unwrap();
             if entry.file_type().is_file() {
                 let path = entry.path().strip_prefix(&case.folder).unwrap().to_str().unwrap();
                 repo.write(path, fs::read(entry.path()).unwrap());
@@ -93,10 +110,10 @@ fn subject(case: &Case, environment: &Path) -> Subject {
 fn run(case: &Case, environment: &Path) {
     let subject = subject(case, environment);
     let mut strays = Vec::new();
-    for entry in fs::read_dir(case.folder.join("stray")).into_iter().flatten() {
-        let (from, name) = (entry.as_ref().unwrap().path(), entry.unwrap().file_name());
-        strays.push(subject.site().join(name));
-        fs::copy(from, strays.last().unwrap()).unwrap();
+    for entry in case.part("stray").iter().flat_map(|folder| fs::read_dir(folder).unwrap()) {
+        let entry = entry.unwrap();
+        strays.push(subject.site().join(entry.file_name()));
+        fs::copy(entry.path(), strays.last().unwrap()).unwrap();
     }
     let before = image(&[subject.repo.root(), environment]);
 

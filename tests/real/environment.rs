@@ -118,3 +118,34 @@ fn a_broken_sdk_installed_beside_the_snapshot_has_no_say() {
     assert!(own.len() > 1 && own.iter().all(|module| module["kind"] == "snapshot"), "{own:#?}");
     assert!(site.join("netbox_sdk/__init__.py").exists());
 }
+
+/// Compiles `evil` to where Python looks for the bytecode of `source`, marked so that it is taken without a look at that.
+const POISON: &str = "import importlib.util as u, py_compile as p, sys; \
+                      p.compile(sys.argv[1], u.cache_from_source(sys.argv[2]), \
+                      invalidation_mode=p.PycInvalidationMode.UNCHECKED_HASH)";
+
+#[test]
+fn bytecode_that_lies_about_its_source_is_never_run() {
+    let (dir, site, identity) = copied();
+    let evil = dir.path().join("evil.py");
+    fs::write(&evil, "import os; os._exit(0)\n").unwrap();
+    let python = identity.environment.join("bin/python");
+    let poison = |source: &Path| {
+        fs::create_dir_all(source.with_file_name("__pycache__")).unwrap();
+        registry::run(Command::new(&python).args(["-I", "-c", POISON]).arg(&evil).arg(source));
+    };
+    for module in ["__init__", "validators", "_keywords"] {
+        poison(&site.join("jsonschema").join(module).with_extension("py"));
+    }
+    // It bites: whoever imports it ends at once and without a word.
+    let bitten = Command::new(&python).args(["-I", "-c", "import jsonschema; print('alive')"]).output().unwrap();
+    assert_eq!((bitten.status.code(), &*bitten.stdout), (Some(0), &b""[..]));
+    identity.verify().assert(0, "passed");
+
+    // In the checkout, too: what the probes import is a copy of the commit, and bytecode is not of it.
+    let repo = registry::subject("0.0.13").copy_to(&dir.path().join("sdk"));
+    let repo = repo.root().to_owned();
+    poison(&repo.join("netbox_sdk/plugin_bridge.py"));
+    poison(&repo.join("netbox_sdk/__init__.py"));
+    Identity { repo, ..identity }.verify().assert(0, "passed");
+}

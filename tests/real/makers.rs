@@ -1,6 +1,7 @@
 //! Environments of three makers, entered by root and by a user without privileges.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -78,5 +79,53 @@ fn made_by_uv() {
 fn the_other_releases_without_privileges() {
     for version in ["0.0.11", "0.0.12"] {
         accepted(&run(&mut Identity::released(version).on(unprivileged(), "verify")));
+    }
+}
+
+/// The first interpreter that any user may run and that the shared environment's packages were installed for.
+fn public_python() -> &'static str {
+    let wanted =
+        fs::read_dir(registry::environment("0.0.13").join("lib")).unwrap().next().unwrap().unwrap().file_name();
+    let fits = |python: &&str| {
+        let asked = "import sys; print('python%d.%d' % sys.version_info[:2])";
+        let said = Command::new(python).args(["-I", "-c", asked]).output();
+        said.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).trim_end() == wanted)
+    };
+    ["/usr/bin/python3", "python3"].into_iter().find(fits).unwrap()
+}
+
+/// A user of its own, without a capability and not the owner of anything: root becomes that user, anybody else is one already.
+/// Everything lies where such a user may read.
+#[test]
+fn an_ordinary_user_of_the_system_with_environments_of_all_three_makers() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = |path: &Path, mode| fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    open(dir.path(), 0o755);
+    let (gate, repo, room) = (dir.path().join("gate"), dir.path().join("sdk"), dir.path().join("room"));
+    fs::copy(GATE, &gate).unwrap();
+    let released = Identity::released("0.0.13");
+    registry::run(Command::new("cp").arg("--recursive").arg(&released.repo).arg(&repo));
+    fs::create_dir(&room).unwrap();
+    open(&room, 0o777);
+    let (python, makers) = (public_python(), registry::makers().join("bin"));
+    let mut venv = Command::new(python);
+    venv.args(["-I", "-m", "venv", "--without-pip"]);
+    let mut virtualenv = Command::new(makers.join("virtualenv"));
+    virtualenv.args(["--quiet", "--python", python]);
+    let mut uv = Command::new(makers.join("uv"));
+    uv.args(["venv", "--quiet", "--no-python-downloads", "--python", python]);
+    for (name, mut maker) in [("venv", venv), ("virtualenv", virtualenv), ("uv", uv)] {
+        let environment = dir.path().join(name);
+        registry::run(maker.arg(&environment));
+        furnish(&environment);
+        let mut user = Command::new(&gate);
+        if rustix::process::geteuid().is_root() {
+            user = Command::new("setpriv");
+            user.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&gate);
+        }
+        user.env("TMPDIR", &room);
+        let identity = Identity { environment, repo: repo.clone(), ..Identity::released("0.0.13") };
+        accepted(&run(&mut identity.on(user, "verify")));
+        assert_eq!(fs::read_dir(&room).unwrap().count(), 0, "{name}");
     }
 }

@@ -103,6 +103,15 @@ impl Subject {
 
     /// One run of the pipeline that expects something else.
     pub fn verify_as(&self, commit: &str, version: &str) -> Verified {
+        self.asked(commit, version, |_| {})
+    }
+
+    /// One run of the pipeline with other options.
+    pub fn verify_with(&self, change: impl FnOnce(&mut Request<'_>)) -> Verified {
+        self.asked(&self.commit, VERSION, change)
+    }
+
+    fn asked(&self, commit: &str, version: &str, change: impl FnOnce(&mut Request<'_>)) -> Verified {
         let contract = Contract::demo();
         let identity = ExpectedIdentity::new(
             commit.parse().unwrap(),
@@ -111,7 +120,7 @@ impl Subject {
             self.environment.clone(),
         );
         let identity = identity.unwrap();
-        let request = Request {
+        let mut request = Request {
             sdk_root: self.repo.root(),
             commit: identity.commit(),
             version: Some(identity.version()),
@@ -127,6 +136,7 @@ impl Subject {
             temporary: self.temporary(),
             budget: Budget::start(self.limits.clone(), Default::default()),
         };
+        change(&mut request);
         let (run, approval) = pipeline::verify(&request, &identity, &|_| {});
         let left: Vec<_> = std::fs::read_dir(self.temporary()).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(left, Vec::<PathBuf>::new(), "private folders must not outlive a run");
