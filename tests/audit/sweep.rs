@@ -67,7 +67,7 @@ fn rearranged(items: &[Value]) -> BTreeMap<&'static str, Vec<Value>> {
     let mut ways = BTreeMap::new();
     if let Some((last, rest)) = items.split_last() {
         ways.insert("less one", rest.to_vec());
-        ways.insert("one twice", [items, &[last.clone()]].concat());
+        ways.insert("one twice", [items, std::slice::from_ref(last)].concat());
     }
     if let [first, second, rest @ ..] = items
         && first != second
