@@ -33,6 +33,7 @@ use crate::limits::{Budget, Limits};
 use channel::Fault;
 pub use compiler::Compiler;
 use facts::{Answer, EndFacts, Import, InterpreterFacts};
+pub(crate) use judge::check_of;
 use probe::{Probe, Probes};
 use residue::Residue;
 pub use sandbox::{Enforcement, Sandbox, preflight};
