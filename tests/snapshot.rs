@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use paired_sdk_gate::check::{Stage, Status};
+use paired_sdk_gate::check::{Check, Stage, Status};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::gate::{Outcome, gate};
@@ -98,6 +98,27 @@ fn an_interrupted_copy_leaves_nothing() {
     }
     let (_, copy) = half::snapshot(repo.root(), &commit, &parent);
     assert!(copy.is_some());
+}
+
+/// Also where the committed content ends with a piece of what is read, or is empty.
+#[test]
+fn nothing_may_follow_the_committed_content_on_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let (repo, _) = checkout(dir.path());
+    repo.write(".git/info/attributes", "");
+    repo.write("netbox_sdk/piece.py", "#".repeat(16 << 10));
+    let commit = repo.commit_all("second");
+    for (path, size) in [("netbox_sdk/empty", 0), ("netbox_sdk/piece.py", 16 << 10)] {
+        let file = repo.root().join(path);
+        let content = std::fs::read(&file).unwrap();
+        std::fs::write(&file, [&content[..], b"\n"].concat()).unwrap();
+        let (run, copy) = half::snapshot(repo.root(), &commit, dir.path());
+        assert!(copy.is_none(), "{path}");
+        let worktree = run.ledger.entries().iter().find(|row| row.check == Check::PackageWorktree).unwrap();
+        let told: Vec<_> = worktree.findings.iter().map(|found| (&*found.subject, &*found.expected)).collect();
+        assert_eq!(told, [(path, &*format!("the committed content, {size} bytes"))]);
+        std::fs::write(&file, content).unwrap();
+    }
 }
 
 /// What an SDK would do to its own source if the kernel let it.
