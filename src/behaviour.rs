@@ -35,6 +35,7 @@ pub use channel::Fault;
 pub use client::{Client, Clients, Surroundings};
 pub use compiler::Compiler;
 use facts::{Answer, EndFacts, Import, InterpreterFacts};
+pub(crate) use judge::check_of;
 use probe::{DRIVER, Probe, Probes};
 use residue::Residue;
 pub use sandbox::{Enforcement, Sandbox, preflight};

@@ -26,6 +26,10 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// Every stage, in that order.
+    pub const ALL: [Stage; 6] =
+        [Stage::Graph, Stage::Inventory, Stage::Snapshot, Stage::Environment, Stage::Behaviour, Stage::Pair];
+
     /// The stage's name in reports.
     pub fn name(self) -> &'static str {
         match self {

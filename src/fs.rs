@@ -373,6 +373,7 @@ mod tests {
         let file = folder.file(c"file", 3).unwrap();
         assert_eq!((file.bytes.as_slice(), file.executable, file.exceeds), (&b"abc"[..], false, false));
         assert!(folder.file(c"file", 2).unwrap().exceeds);
+        assert!(sha256_file(&at("file"), 3).unwrap().is_some() && sha256_file(&at("file"), 2).unwrap().is_none());
         assert!(folder.file(c"fifo", 3).unwrap_err().to_string().ends_with("fifo: not a regular file"));
         assert!(folder.file(c"sub", 3).unwrap_err().to_string().ends_with("sub: not a regular file"));
         assert!(folder.file(c"link", 3).is_err() && read_file(&at("link"), 3).is_err());

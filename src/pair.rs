@@ -71,6 +71,8 @@ impl Played {
 pub struct Demand {
     /// Its id.
     pub id: &'static str,
+    /// The check it counts for.
+    pub check: Check,
     /// How the call has to end.
     pub expected: String,
     /// What is sent.
@@ -85,6 +87,7 @@ pub struct Demand {
 pub fn demands() -> Vec<Demand> {
     let demand = |scenario: &Scenario| Demand {
         id: scenario.id,
+        check: scenario.check,
         expected: scenario.ends.to_string(),
         requests: scenario.lines(),
         again: scenario.again,

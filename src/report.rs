@@ -56,9 +56,7 @@ impl Approval {
 
     /// Approves what the last stage's output stands for, if every row of the table passed.
     pub(crate) fn conclude(report: &PairReport, ledger: &mut Ledger) -> Result<Self, Halt> {
-        for stage in
-            [Stage::Graph, Stage::Inventory, Stage::Snapshot, Stage::Environment, Stage::Behaviour, Stage::Pair]
-        {
+        for stage in Stage::ALL {
             ledger.close(stage)?;
         }
         debug_assert!(ledger.all_passed() && !TABLE.is_empty());

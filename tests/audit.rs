@@ -1,16 +1,21 @@
 //! Saved reports, re-checked: whole ones are sound, every tampering is found, and the attestation says the same.
 
+pub mod sweep;
+
 use std::fs;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
+use paired_sdk_gate::contract::Contract;
 use paired_sdk_gate::digest::sha256;
+use paired_sdk_gate::report::Verdict;
 use paired_sdk_gate::report::audit::faults;
+use paired_sdk_gate::report::v1::{self, Circumstances, Command, Record, RecordAction, Report, RunFacts};
 
 use crate::support::gate::{Outcome, gate, identified};
-use crate::support::subject::{Subject, VERSION};
+use crate::support::subject::{Subject, VERSION, Verified};
 
 /// A report of the embedded SDK, which the real contract refuses.
 fn refused() -> String {
@@ -50,7 +55,7 @@ fn ids(report: &str) -> Vec<&'static str> {
 }
 
 /// What a forger would do: changes the value and fills in a digest that fits.
-fn forged(report: &str, change: impl FnOnce(&mut Value)) -> String {
+pub fn forged(report: &str, change: impl FnOnce(&mut Value)) -> String {
     let mut value: Value = serde_json::from_str(report).unwrap();
     change(&mut value);
     let zeros = "0".repeat(64);
@@ -197,7 +202,10 @@ fn what_contradicts_itself_is_refused_even_with_a_fitting_digest() {
         }
         report["vectors"] = json!([]);
     });
-    assert_eq!(ids(&dressed), ["audit.vectors", "audit.pair"]);
+    assert_eq!(
+        ids(&dressed),
+        ["audit.environment", "audit.module", "audit.loaded", "audit.vectors", "audit.pair"]
+    );
     assert_eq!(ids("{"), ["audit.json"]);
 }
 
@@ -228,4 +236,65 @@ fn the_attestation_says_what_the_report_says() {
         .map(|list| predicate[list].as_array().unwrap().len())
         .sum();
     assert_eq!(told, paired_sdk_gate::check::TABLE.len());
+}
+
+/// What a run of the embedded SDK under its own contract reports, with a record that was made active if `command` says so.
+fn passed(command: Command) -> String {
+    let subject = Subject::new();
+    let Verified { run, approval } = subject.verify();
+    assert!(approval.is_some());
+    let contract = Contract::demo();
+    let digest = |digit: &str| Some(digit.repeat(64));
+    let record = match command {
+        Command::Activate => {
+            let (before_sha256, after_sha256) = (digest("a"), digest("b"));
+            Record { action: RecordAction::Activated, before_sha256, after_sha256, refused: None }
+        }
+        _ => Record::none(),
+    };
+    let facts = RunFacts {
+        started_at: "2026-01-01T00:00:00Z".into(),
+        finished_at: "2026-01-01T00:01:00Z".into(),
+        duration_ms: 60_000,
+        stages: run.evidence.durations.iter().map(|(stage, _)| (stage.name(), 1)).collect(),
+        sdk_root: subject.repo.root().display().to_string(),
+        environment_root: Some(subject.environment.display().to_string()),
+        record: (command == Command::Activate).then(|| "record.json".into()),
+        base_prefix: run.evidence.behaviour.interpreter.as_ref().map(|found| found.base_prefix.clone()),
+        ..RunFacts::default()
+    };
+    let about = Circumstances {
+        command,
+        verdict: Verdict::Passed,
+        exit_code: 0,
+        subject: v1::Subject {
+            commit: subject.commit.clone(),
+            tree: None,
+            version: Some(VERSION.into()),
+            module_origin: contract.module_origin.into(),
+            package: contract.package.into(),
+            package_digest: None,
+        },
+        contract,
+        manifest: contract.manifest(),
+        seed: 7,
+        generated: 0,
+        limits: &subject.limits,
+        record,
+        run: facts,
+    };
+    Report::new(&run, about).to_json().unwrap()
+}
+
+#[test]
+fn a_forged_pass_is_seen_but_where_nothing_in_the_report_says_otherwise() {
+    let reports = [Command::Verify, Command::Activate].map(passed);
+    for report in &reports {
+        assert_eq!(ids(report), [""; 0], "{:?}", faults(report.as_bytes()));
+    }
+    let [verify, activate] = &reports;
+    let mut unseen = sweep::unseen(verify, &[""]);
+    // All else is as in the other report.
+    unseen.extend(sweep::unseen(activate, &["/command", "/exit_code", "/record", "/run", "/verdict"]));
+    assert_eq!(unseen, sweep::places(sweep::BEYOND_A_PASS));
 }

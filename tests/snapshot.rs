@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use paired_sdk_gate::check::{Stage, Status};
+use paired_sdk_gate::check::{Check, Stage, Status};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::gate::{Outcome, gate};
@@ -98,6 +98,55 @@ fn an_interrupted_copy_leaves_nothing() {
     }
     let (_, copy) = half::snapshot(repo.root(), &commit, &parent);
     assert!(copy.is_some());
+}
+
+/// Also where the committed content ends with a piece of what is read, or is empty.
+#[test]
+fn nothing_may_follow_the_committed_content_on_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let (repo, _) = checkout(dir.path());
+    repo.write(".git/info/attributes", "");
+    repo.write("netbox_sdk/piece.py", "#".repeat(16 << 10));
+    let commit = repo.commit_all("second");
+    for (path, size) in [("netbox_sdk/empty", 0), ("netbox_sdk/piece.py", 16 << 10)] {
+        let file = repo.root().join(path);
+        let content = std::fs::read(&file).unwrap();
+        std::fs::write(&file, [&content[..], b"\n"].concat()).unwrap();
+        let (run, copy) = half::snapshot(repo.root(), &commit, dir.path());
+        assert!(copy.is_none(), "{path}");
+        let worktree = run.ledger.entries().iter().find(|row| row.check == Check::PackageWorktree).unwrap();
+        let told: Vec<_> = worktree.findings.iter().map(|found| (&*found.subject, &*found.expected)).collect();
+        assert_eq!(told, [(path, &*format!("the committed content, {size} bytes"))]);
+        std::fs::write(&file, content).unwrap();
+    }
+}
+
+/// What an SDK would do to its own source if the kernel let it.
+#[test]
+fn a_copy_that_was_changed_says_where() {
+    let dir = tempfile::tempdir().unwrap();
+    let (repo, commit) = checkout(dir.path());
+    let (_, copy) = half::snapshot(repo.root(), &commit, dir.path());
+    let copy = copy.unwrap();
+    assert_eq!(copy.changes(), []);
+    let package = copy.root().join("netbox_sdk");
+    for folder in [&package, &package.join("data/deep/er")] {
+        std::fs::set_permissions(folder, PermissionsExt::from_mode(0o700)).unwrap();
+    }
+    std::fs::remove_file(package.join("plugin_bridge.py")).unwrap();
+    std::fs::write(package.join("plugin_bridge.py"), "# $Id$\r\ntwo = 2\r\n").unwrap();
+    std::fs::remove_file(package.join("data/deep/er/tool")).unwrap();
+    std::fs::write(package.join("more.py"), "").unwrap();
+    let changes = copy.changes();
+    let mut told: Vec<_> = changes.iter().map(|found| (&*found.subject, &*found.actual)).collect();
+    told.sort_unstable();
+    let other = format!("sha256 {}", paired_sdk_gate::digest::sha256(b"# $Id$\r\ntwo = 2\r\n"));
+    let expected = [
+        ("netbox_sdk/data/deep/er/tool", "no such file"),
+        ("netbox_sdk/more.py", "a file that appeared"),
+        ("netbox_sdk/plugin_bridge.py", &*other),
+    ];
+    assert_eq!(told, expected);
 }
 
 /// The program, stopped by the kernel while its copy was half made, and then interrupted.

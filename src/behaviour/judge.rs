@@ -349,7 +349,8 @@ pub(super) fn known(vector: &Vector, answer: Option<&Answer>) -> Vec<&'static Ad
     }
 }
 
-fn check_of(topic: Topic) -> Check {
+/// The check that holds the answers to vectors of that topic.
+pub(crate) fn check_of(topic: Topic) -> Check {
     match topic {
         Topic::Integer => Check::VectorsInteger,
         Topic::DateTime => Check::VectorsDateTime,

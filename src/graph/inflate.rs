@@ -30,7 +30,7 @@ impl Inflater {
         fill(&mut self.state, input, out)
     }
 
-    /// The rest of a stream of which `size` bytes are still to come, into `out`, behind what `begun` holds of it.
+    /// The rest of a stream of which `size` bytes are still to come, into `out` in place of what is there, behind what `begun` holds of it.
     pub(super) fn exactly(
         &mut self,
         input: &mut impl BufRead,
@@ -40,10 +40,14 @@ impl Inflater {
     ) -> Result<(), ObjectError> {
         /// Room behind the end, without which zlib goes slowly over the last bytes.
         const SLACK: usize = 300;
-        out.clear();
-        out.reserve_exact(begun.len() + size + SLACK);
-        out.extend_from_slice(begun);
-        out.resize(begun.len() + size + SLACK, 0);
+        let room = begun.len() + size + SLACK;
+        // Every byte that stays is written below, so those that are there need not be wiped, and new ones come wiped from the system.
+        if out.capacity() < room {
+            *out = vec![0; room];
+        } else {
+            out.resize(room, 0);
+        }
+        out[..begun.len()].copy_from_slice(begun);
         let (written, ended) = self.fill(input, &mut out[begun.len()..])?;
         out.truncate(begun.len() + size);
         match written.cmp(&size) {

@@ -13,6 +13,9 @@ pub struct Advisory {
     pub reply: &'static str,
 }
 
+/// Every known difference, by id.
+pub static ADVISORIES: [&Advisory; 1] = [&SECOND_SUBMISSION];
+
 /// Of an answer that refuses the credential, the client makes a second submission.
 pub static SECOND_SUBMISSION: Advisory = Advisory {
     id: "second-submission",

@@ -1,13 +1,14 @@
 //! The published wheel and sdist of 0.0.13, held against the commit that was made of the sdist.
 
 use std::fs;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use paired_sdk_gate::digest::sha256;
 
 use super::gate::{GATE, Identity, Run, run};
-use crate::support::artifact::{digest, sdist, sign, unpack_sdist, unpack_wheel, wheel};
+use crate::support::artifact::{Files, digest, sdist, sign, wheel};
 use crate::support::registry;
 
 const WHEEL: &str = "netbox_sdk-0.0.13-py3-none-any.whl";
@@ -23,6 +24,34 @@ fn published() -> (Identity, PathBuf, PathBuf) {
 
 fn verify(identity: &Identity, artifact: &Path) -> Run {
     run(identity.on(Command::new(GATE), "verify").arg("--release-artifact").arg(artifact))
+}
+
+/// The files of a wheel.
+fn unpack_wheel(bytes: &[u8]) -> Files {
+    let mut wheel = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let members = wheel.len();
+    let member = |at| {
+        let mut file = wheel.by_index(at).unwrap();
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        (file.name().unwrap().into_owned(), bytes)
+    };
+    (0..members).map(member).collect()
+}
+
+/// The regular files of an sdist.
+fn unpack_sdist(bytes: &[u8]) -> Files {
+    let mut sdist = tar::Archive::new(flate2::read::GzDecoder::new(bytes));
+    let mut files = Files::new();
+    for entry in sdist.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        if entry.header().entry_type().is_file() {
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).unwrap();
+            files.push((entry.path().unwrap().to_str().unwrap().to_owned(), bytes));
+        }
+    }
+    files
 }
 
 #[test]

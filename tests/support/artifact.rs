@@ -1,6 +1,6 @@
 //! Wheels and sdists, made as a build tool makes them and in ways that none would.
 
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Write};
 
 use sha2::{Digest, Sha256};
 
@@ -29,34 +29,6 @@ pub fn sdist(files: &Files) -> Vec<u8> {
         sdist.append_data(&mut header, name, bytes.as_slice()).unwrap();
     }
     sdist.into_inner().unwrap().finish().unwrap()
-}
-
-/// The files of a wheel.
-pub fn unpack_wheel(bytes: &[u8]) -> Files {
-    let mut wheel = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
-    let members = wheel.len();
-    let member = |at| {
-        let mut file = wheel.by_index(at).unwrap();
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).unwrap();
-        (file.name().unwrap().into_owned(), bytes)
-    };
-    (0..members).map(member).collect()
-}
-
-/// The regular files of an sdist.
-pub fn unpack_sdist(bytes: &[u8]) -> Files {
-    let mut sdist = tar::Archive::new(flate2::read::GzDecoder::new(bytes));
-    let mut files = Files::new();
-    for entry in sdist.entries().unwrap() {
-        let mut entry = entry.unwrap();
-        if entry.header().entry_type().is_file() {
-            let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes).unwrap();
-            files.push((entry.path().unwrap().to_str().unwrap().to_owned(), bytes));
-        }
-    }
-    files
 }
 
 /// Writes a RECORD that fits the other files in place of the one that is there, if there is one.
