@@ -204,7 +204,7 @@ fn what_contradicts_itself_is_refused_even_with_a_fitting_digest() {
     });
     assert_eq!(
         ids(&dressed),
-        ["audit.environment", "audit.module", "audit.loaded", "audit.vectors", "audit.pair"]
+        ["audit.times", "audit.environment", "audit.module", "audit.loaded", "audit.vectors", "audit.pair"]
     );
     assert_eq!(ids("{"), ["audit.json"]);
 }

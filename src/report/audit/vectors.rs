@@ -138,7 +138,7 @@ fn told(report: &Value, listed: &[Value], fresh: &BTreeMap<String, (usize, Vecto
     let advisories = list(&report["advisories"]);
     let (advisories, _) = advisories.split_at(advisories.iter().take_while(|told| !pair::is_known(told)).count());
     if let Some(odd) = advisories.iter().find(|told| !right(told)) {
-        add(faults, "audit.advisories", "advisories of this program, in its words", odd.to_string());
+        return add(faults, "audit.advisories", "advisories of this program, in its words", odd.to_string());
     }
     let reported: Vec<_> = advisories.iter().map(|told| (text(&told["id"]), told["vectors"].as_u64())).collect();
     let wanted: Vec<_> = counts.into_iter().map(|(id, count)| (id, Some(count))).collect();
