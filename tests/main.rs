@@ -26,9 +26,9 @@ mod hostile;
 mod locked;
 mod network;
 mod pair;
+mod papers;
 mod processes;
 mod producer;
-mod readme;
 #[cfg(not(feature = "offline"))]
 mod real;
 mod refusals;
