@@ -18,6 +18,7 @@ mod cli;
 mod committed;
 mod contract;
 mod corpus;
+mod disk;
 mod doctor;
 mod environment;
 mod fresh;

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use anyhow::Context;
 use jiff::Timestamp;
 
 use super::args::{Activate, Snapshot, Verify};
@@ -187,11 +188,16 @@ pub(super) fn exit_code(verdict: Verdict, signals: &Signals) -> (u8, Option<Stri
     }
 }
 
-fn publish(report: &Report, file: ReportFile, mut attestation: ReportFile, output: &Output) -> anyhow::Result<u8> {
-    let text = output.report(report, file)?;
+/// Files first, and none before all are written: standard output must not say yes where one is missing.
+fn publish(report: &Report, mut file: ReportFile, mut attestation: ReportFile, output: &Output) -> anyhow::Result<u8> {
+    let text = report.to_json().context("cannot write the report")?;
+    file.fill(&text)?;
     if attestation.is_wanted() {
-        attestation.finish(&(serde_json::to_string_pretty(&Statement::new(report, &text))? + "\n"))?;
+        attestation.fill(&(serde_json::to_string_pretty(&Statement::new(report, &text))? + "\n"))?;
     }
+    file.persist()?;
+    attestation.persist()?;
+    output.object(&text);
     output.text(&human::report(report, output.quiet()));
     if output.github() {
         output.document(&super::github::report(report));
