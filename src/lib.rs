@@ -9,6 +9,28 @@
 //! ```
 //!
 //! An `Approval` is what it takes to write an activation record that says `active`.
+//!
+//! # The house
+//!
+//! ```text
+//! cli            the arguments, the terminal and the exit codes; nothing below prints
+//! activation     the record: read strictly, replaced in one durable step     committed   what else the producer commits
+//! report         what was concluded, for people, machines and auditors       producer    the producer, on loopback
+//! pipeline       the one function that orders the stages
+//!   behaviour    two isolated processes, asked and judged from outside
+//!   environment  the virtual environment, file by file
+//!   snapshot     the private copy, written from verified blobs
+//!   inventory    the package in the commit and on disk, and its release artifact
+//!   graph        every object reachable from the commit
+//! check          the closed table of checks, and the ledger that the stages write
+//! contract       what the SDK is held to: manifest, rules, vectors, oracle
+//! identity       commit, version, module and environment that are expected
+//! archive digest fs limits parallel wheel
+//! ```
+//!
+//! A stage uses the stages below it and what is below all of them; none knows the terminal or the JSON. What fails is recorded as a
+//! [finding](check::Finding) if the subject is wrong, and as undecided if that could not be told; both keep the stage from closing.
+//! Everything known of one SDK is data in a [`Contract`](contract::Contract).
 
 pub mod activation;
 pub mod archive;

@@ -26,9 +26,9 @@ mod graph;
 mod hostile;
 mod locked;
 mod network;
+mod papers;
 mod processes;
 mod producer;
-mod readme;
 #[cfg(not(feature = "offline"))]
 mod real;
 mod refusals;

@@ -218,7 +218,7 @@ fn it_listens_on_loopback_alone_and_keeps_tokens_to_its_first_lines() {
 /// The README's command, started as it stands there.
 #[test]
 fn the_readmes_server_answers_and_ends_on_a_signal() {
-    let command = crate::readme::commands().into_iter().find(|command| command.contains(" producer serve")).unwrap();
+    let command = crate::papers::commands().into_iter().find(|command| command.contains(" producer serve")).unwrap();
     let (_, arguments) = command.split_once(" producer serve").unwrap();
     let arguments: Vec<_> = arguments.split_whitespace().collect();
     let serving = Serving::start(&arguments);
