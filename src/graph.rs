@@ -12,6 +12,7 @@
 //!                   └─▶ explain    findings
 //! ```
 
+mod content;
 mod delta;
 mod error;
 mod explain;
@@ -43,6 +44,7 @@ use std::sync::Arc;
 
 use gix::ObjectId;
 
+pub use content::Content;
 pub use error::{Exhausted, GraphError, ObjectError};
 pub use files::GitFileError;
 pub use listing::TreeFile;
@@ -117,7 +119,7 @@ impl VerifiedGraph {
     ///
     /// # Errors
     /// It is larger, no blob, or changed since it was verified.
-    pub fn blob(&self, id: ObjectId) -> Result<Arc<Vec<u8>>, GraphError> {
+    pub fn blob(&self, id: ObjectId) -> Result<Arc<Content>, GraphError> {
         if let Some(content) = self.store.table.find(&table::raw(&id)).and_then(|object| self.kept.get(object)) {
             return Ok(content);
         }

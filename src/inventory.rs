@@ -16,7 +16,7 @@ use gix::ObjectId;
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::contract::Contract;
 use crate::fs::{RepoPath, lossy};
-use crate::graph::{GraphError, ObjectError, TreeFile, VerifiedGraph};
+use crate::graph::{Content, GraphError, ObjectError, TreeFile, VerifiedGraph};
 use crate::identity::ReleaseVersion;
 use crate::limits::Limits;
 use crate::parallel;
@@ -63,7 +63,7 @@ pub struct PackageFile {
     /// Its blob.
     pub id: ObjectId,
     /// The blob's content, hashed against `id` by the graph.
-    pub content: Arc<Vec<u8>>,
+    pub content: Arc<Content>,
 }
 
 /// The package of the expected commit, complete and equal to the working tree's.

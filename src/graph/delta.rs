@@ -1,5 +1,7 @@
 //! Deltas of a pack: a recipe that makes one object out of another.
 
+use super::content::Content;
+
 /// The part of a delta after its two sizes, with those.
 pub(super) struct Delta<'a> {
     /// Bytes the base must have.
@@ -29,14 +31,13 @@ fn size(bytes: &[u8]) -> Result<(u64, &[u8]), &'static str> {
 }
 
 impl Delta<'_> {
-    /// Makes the result in `out`, which is cleared first. It never grows beyond the claimed size, which the caller has bounded.
-    pub(super) fn apply(&self, base: &[u8], out: &mut Vec<u8>) -> Result<(), &'static str> {
+    /// Makes the result in `out`, in place of what is there. It never grows beyond the claimed size, which the caller has bounded.
+    pub(super) fn apply(&self, base: &[u8], out: &mut Content) -> Result<(), &'static str> {
         let limit = usize::try_from(self.result).map_err(|_| "the result is out of range")?;
         if base.len() as u64 != self.base {
             return Err("it is made for a base of another size");
         }
-        out.clear();
-        out.reserve_exact(limit);
+        let mut left = out.room(limit);
         let mut rest = self.instructions;
         while let Some((&instruction, after)) = rest.split_first() {
             let piece = if instruction & 0x80 != 0 {
@@ -54,12 +55,11 @@ impl Delta<'_> {
                 rest = after;
                 piece
             };
-            if piece.len() > limit - out.len() {
-                return Err("the result is longer than claimed");
-            }
-            out.extend_from_slice(piece);
+            let (room, after) = left.split_at_mut_checked(piece.len()).ok_or("the result is longer than claimed")?;
+            room.copy_from_slice(piece);
+            left = after;
         }
-        if out.len() == limit { Ok(()) } else { Err("the result is shorter than claimed") }
+        if left.is_empty() { Ok(()) } else { Err("the result is shorter than claimed") }
     }
 }
 
@@ -83,8 +83,8 @@ mod tests {
     use super::*;
 
     fn made(delta: &[u8], base: &[u8]) -> Result<Vec<u8>, &'static str> {
-        let mut out = Vec::new();
-        parse(delta)?.apply(base, &mut out).map(|()| out)
+        let mut out = Content::default();
+        parse(delta)?.apply(base, &mut out).map(|()| out.to_vec())
     }
 
     #[test]

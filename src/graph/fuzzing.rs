@@ -8,6 +8,7 @@ use gix::ObjectId;
 use gix::bstr::BString;
 use gix::objs::Kind;
 
+use super::content::Content;
 use super::error::ObjectError;
 use super::loose::{self, Want};
 use super::meter::Meter;
@@ -28,20 +29,20 @@ pub fn loose_object(
 ) -> Result<(Kind, u64, Vec<u8>), ObjectError> {
     let inflated = AtomicU64::new(0);
     let mut meter = Meter::new(budget, &inflated);
-    let mut content = Vec::new();
+    let mut content = Content::default();
     let want = if keep { Want::Content } else { Want::Hash };
     let (kind, size) = loose::Reader::new().parse(&mut &file[..], id, want, &mut meter, &mut content)?;
-    Ok((kind, size, content))
+    Ok((kind, size, content.to_vec()))
 }
 
 /// A delta against its base.
 pub fn delta(base: &[u8], bytes: &[u8], limit: u64) -> Result<Vec<u8>, &'static str> {
-    let mut out = Vec::new();
+    let mut out = Content::default();
     let delta = deltas::parse(bytes)?;
     if delta.result > limit {
         return Err("the result is over the limit");
     }
-    delta.apply(base, &mut out).map(|()| out)
+    delta.apply(base, &mut out).map(|()| out.to_vec())
 }
 
 /// Every line of a packed-refs file.

@@ -5,6 +5,7 @@ use std::io::BufRead;
 
 use gix::zlib::{Decompress, FlushDecompress, Status};
 
+use super::content::Content;
 use super::error::ObjectError;
 
 /// A decompressor to be used again and again.
@@ -36,19 +37,14 @@ impl Inflater {
         input: &mut impl BufRead,
         begun: &[u8],
         size: usize,
-        out: &mut Vec<u8>,
+        out: &mut Content,
     ) -> Result<(), ObjectError> {
         /// Room behind the end, without which zlib goes slowly over the last bytes.
         const SLACK: usize = 300;
         let room = begun.len() + size + SLACK;
-        // Every byte that stays is written below, so those that are there need not be wiped, and new ones come wiped from the system.
-        if out.capacity() < room {
-            *out = vec![0; room];
-        } else {
-            out.resize(room, 0);
-        }
-        out[..begun.len()].copy_from_slice(begun);
-        let (written, ended) = self.fill(input, &mut out[begun.len()..])?;
+        let (start, rest) = out.room(room).split_at_mut(begun.len());
+        start.copy_from_slice(begun);
+        let (written, ended) = self.fill(input, rest)?;
         out.truncate(begun.len() + size);
         match written.cmp(&size) {
             Ordering::Less => Err(ObjectError::Shorter(size as u64)),

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use gix::ObjectId;
 use gix::objs::{CommitRefIter, Kind};
 
+use super::content::Content;
 use super::listing;
 use super::loose::Want;
 use super::reader::Reader;
@@ -18,7 +19,7 @@ use crate::limits::Budget;
 ///
 /// A matter of speed alone: whoever finds nothing here reads the object. Bounded by `limits.package_bytes` in all and `limits.file_bytes` each.
 pub(super) struct Kept {
-    blobs: HashMap<u32, OnceLock<Arc<Vec<u8>>>>,
+    blobs: HashMap<u32, OnceLock<Arc<Content>>>,
     most: u64,
     room: AtomicU64,
 }
@@ -48,7 +49,7 @@ impl Kept {
     }
 
     /// Takes a blob's content, which was hashed against its id.
-    pub(super) fn offer(&self, object: u32, content: Vec<u8>) {
+    pub(super) fn offer(&self, object: u32, content: Content) {
         let size = content.len() as u64;
         let fits = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(size)).is_ok();
         if let Some(blob) = self.blobs.get(&object).filter(|_| fits) {
@@ -58,7 +59,7 @@ impl Kept {
     }
 
     /// A blob's content, if it was kept.
-    pub(super) fn get(&self, object: u32) -> Option<Arc<Vec<u8>>> {
+    pub(super) fn get(&self, object: u32) -> Option<Arc<Content>> {
         self.blobs.get(&object)?.get().cloned()
     }
 }

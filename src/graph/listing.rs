@@ -6,6 +6,7 @@ use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice};
 use gix::objs::Kind;
 
+use super::content::Content;
 use super::error::{GraphError, ObjectError};
 use super::reader::Reader;
 use super::strict;
@@ -31,7 +32,7 @@ pub struct TreeFile {
 
 /// The entries of one tree, with its content.
 struct Listed {
-    content: Vec<u8>,
+    content: Content,
     entries: Vec<strict::Entry>,
 }
 

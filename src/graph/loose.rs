@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 use gix::objs::Kind;
 
+use super::content::Content;
 use super::error::ObjectError;
 use super::files::{self, Links};
 use super::hash::{self, Hasher};
@@ -64,7 +65,7 @@ impl Reader {
         id: ObjectId,
         want: Want,
         meter: &mut Meter<'_>,
-        content: &mut Vec<u8>,
+        content: &mut Content,
     ) -> Result<(Kind, u64), ObjectError> {
         let (file, length) = files::open(path, Links::Refuse)?;
         if length <= WHOLE_FILE {
@@ -86,7 +87,7 @@ impl Reader {
         id: ObjectId,
         want: Want,
         meter: &mut Meter<'_>,
-        content: &mut Vec<u8>,
+        content: &mut Content,
     ) -> Result<(Kind, u64), ObjectError> {
         self.inflater.reset();
         let mut start = [0; HEADER];
@@ -121,8 +122,7 @@ impl Reader {
                 self.inflater.exactly(input, begun, left, content)?;
                 ended = true;
             } else {
-                content.clear();
-                content.extend_from_slice(begun);
+                content.room(begun.len()).copy_from_slice(begun);
             }
             hash::verify(kind, content, id)?;
         }

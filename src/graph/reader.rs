@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use gix::ObjectId;
 use gix::objs::Kind;
 
+use super::content::Content;
 use super::error::ObjectError;
 use super::hash;
 use super::inflate::Inflater;
@@ -47,7 +48,7 @@ impl<'a> Reader<'a> {
         self.store.loose_copies(object).map(Copy::Loose).chain(packed).collect()
     }
 
-    fn read(&mut self, copy: &Copy<'_>, id: ObjectId, want: Want, content: &mut Vec<u8>) -> Result<Kind, ObjectError> {
+    fn read(&mut self, copy: &Copy<'_>, id: ObjectId, want: Want, content: &mut Content) -> Result<Kind, ObjectError> {
         let (pack, position) = match copy {
             Copy::Loose(path) => {
                 return self.loose.read(path, id, want, &mut self.meter, content).map(|(kind, _)| kind);
@@ -69,11 +70,11 @@ impl<'a> Reader<'a> {
     }
 
     /// An object's kind and content, from the first copy that is good.
-    pub(super) fn object(&mut self, id: ObjectId) -> Result<(Kind, Vec<u8>), ObjectError> {
+    pub(super) fn object(&mut self, id: ObjectId) -> Result<(Kind, Content), ObjectError> {
         let object = self.store.table.find(&raw(&id)).ok_or(ObjectError::Missing)?;
         let mut last = ObjectError::Missing;
         for copy in self.copies(object) {
-            let mut content = Vec::new();
+            let mut content = Content::default();
             match self.read(&copy, id, Want::Content, &mut content) {
                 Ok(kind) => return Ok((kind, content)),
                 Err(error) => last = error,
@@ -86,7 +87,7 @@ impl<'a> Reader<'a> {
     pub(super) fn faults(&mut self, object: u32) -> Vec<(PathBuf, ObjectError)> {
         let id = self.store.table.id(object);
         let mut faults = Vec::new();
-        let mut content = Vec::new();
+        let mut content = Content::default();
         for copy in self.copies(object) {
             if let Err(error) = self.read(&copy, id, Want::Hash, &mut content) {
                 let path = match copy {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use gix::objs::Kind;
 
+use super::content::Content;
 use super::delta;
 use super::error::{Exhausted, ObjectError};
 use super::forest::{BROKEN, Forest, NONE};
@@ -55,7 +56,7 @@ struct Frame {
     position: u32,
     next: u32,
     /// Empty once it was let go.
-    content: Option<Vec<u8>>,
+    content: Option<Content>,
 }
 
 struct Worker<'a> {
@@ -70,8 +71,8 @@ struct Worker<'a> {
     /// For whole objects, which come in order, and for deltas, which do not.
     forward: Window,
     scattered: Window,
-    delta: Vec<u8>,
-    spare: Vec<Vec<u8>>,
+    delta: Content,
+    spare: Vec<Content>,
     held: usize,
 }
 
@@ -95,7 +96,7 @@ impl<'a> Worker<'a> {
             inflater: Inflater::new(),
             forward: Window::forward(),
             scattered: Window::scattered(),
-            delta: Vec::new(),
+            delta: Content::default(),
             spare: Vec::new(),
             held: 0,
         }
@@ -166,7 +167,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    fn push(&mut self, stack: &mut Vec<Frame>, position: u32, content: Vec<u8>) {
+    fn push(&mut self, stack: &mut Vec<Frame>, position: u32, content: Content) {
         self.held += content.capacity();
         let next = self.forest.child[position as usize];
         stack.push(Frame { position, next, content: Some(content) });
@@ -182,7 +183,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn let_go(&mut self, content: Option<Vec<u8>>) {
+    fn let_go(&mut self, content: Option<Content>) {
         if let Some(content) = content {
             self.held = self.held.saturating_sub(content.capacity());
             self.recycle(content);
@@ -190,14 +191,14 @@ impl<'a> Worker<'a> {
     }
 
     /// Small buffers are used again.
-    fn recycle(&mut self, content: Vec<u8>) {
+    fn recycle(&mut self, content: Content) {
         if self.spare.len() < 16 && content.capacity() <= 1 << 20 {
             self.spare.push(content);
         }
     }
 
     /// Reads and records a whole object. Its content, if deltas need it.
-    fn root(&mut self, position: u32) -> Result<(Kind, Option<Vec<u8>>), ObjectError> {
+    fn root(&mut self, position: u32) -> Result<(Kind, Option<Content>), ObjectError> {
         let entry = self.pack.entry(position, &self.store.table, &mut self.forward)?;
         let Base::Whole(kind) = entry.base else { return Err(ObjectError::Base) };
         let object = self.pack.object(position);
@@ -221,7 +222,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Makes an object from its base and records it.
-    fn delta(&mut self, position: u32, kind: Kind, base: &[u8], content: &mut Vec<u8>) -> Result<(), ObjectError> {
+    fn delta(&mut self, position: u32, kind: Kind, base: &[u8], content: &mut Content) -> Result<(), ObjectError> {
         let entry = self.pack.entry(position, &self.store.table, &mut self.scattered)?;
         let size = self.meter.fits(Kind::Blob, entry.size)?;
         let mut reader = PackReader { inflater: &mut self.inflater, window: &mut self.scattered };
@@ -236,7 +237,7 @@ impl<'a> Worker<'a> {
 
     /// Hashes and records. Other content than promised is a fault of this object, but no obstacle for deltas on top.
     /// What is to be kept is taken out of `content`, unless that is `needed`.
-    fn judge(&mut self, object: u32, kind: Kind, content: &mut Vec<u8>, needed: bool) -> Result<(), ObjectError> {
+    fn judge(&mut self, object: u32, kind: Kind, content: &mut Content, needed: bool) -> Result<(), ObjectError> {
         match hash::verify(kind, content, self.store.table.id(object)) {
             Ok(()) => {
                 let size = content.len() as u64;
@@ -254,8 +255,8 @@ impl<'a> Worker<'a> {
     }
 
     /// The content of an entry whose base was let go.
-    fn again(&mut self, position: u32) -> Result<(Kind, Vec<u8>), ObjectError> {
-        let mut content = Vec::new();
+    fn again(&mut self, position: u32) -> Result<(Kind, Content), ObjectError> {
+        let mut content = Content::default();
         let mut reader = PackReader { inflater: &mut self.inflater, window: &mut self.scattered };
         let kind = reader.read(self.store, self.pack, position, &mut self.meter, &mut content)?;
         self.held += content.capacity();
@@ -319,7 +320,7 @@ impl PackReader<'_> {
         pack: &Pack,
         position: u32,
         meter: &mut Meter<'_>,
-        content: &mut Vec<u8>,
+        content: &mut Content,
     ) -> Result<Kind, ObjectError> {
         let mut chain = vec![position];
         let mut seen = std::collections::HashSet::from([position]);
@@ -337,7 +338,7 @@ impl PackReader<'_> {
         let Base::Whole(kind) = entry.base else { return Err(ObjectError::Base) };
         chain.pop();
         self.inflate(pack, lowest, &entry, meter.fits(kind, entry.size)?, meter, content)?;
-        let (mut delta, mut result) = (Vec::new(), Vec::new());
+        let (mut delta, mut result) = (Content::default(), Content::default());
         for position in chain.into_iter().rev() {
             let entry = pack.entry(position, &store.table, self.window)?;
             self.inflate(pack, position, &entry, meter.fits(Kind::Blob, entry.size)?, meter, &mut delta)?;
@@ -357,7 +358,7 @@ impl PackReader<'_> {
         entry: &Entry,
         size: usize,
         meter: &mut Meter<'_>,
-        out: &mut Vec<u8>,
+        out: &mut Content,
     ) -> Result<(), ObjectError> {
         meter.spend(entry.size)?;
         let mut stream = pack.stream(position, entry, self.window);

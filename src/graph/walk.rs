@@ -6,6 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use gix::ObjectId;
 use gix::objs::Kind;
 
+use super::content::Content;
 use super::error::{Exhausted, ObjectError};
 use super::kept::Kept;
 use super::links::{Ledger, Link, Links, Part, Role, State};
@@ -214,7 +215,7 @@ impl Walk<'_> {
             let mut reader = loose::Reader::new();
             let mut meter = Meter::new(budget, &store.inflated);
             let mut part = Part::default();
-            let mut content = Vec::new();
+            let mut content = Content::default();
             while let Some(task) = queue.take() {
                 let object = task.object;
                 for path in store.loose_copies(object) {

@@ -228,7 +228,7 @@ impl<'a> Content<'a> {
             return;
         };
         if place.strip_prefix(self.package).is_some_and(|rest| rest.starts_with('/')) {
-            let same = self.committed.get(place).is_some_and(|file| *file.content == *bytes);
+            let same = self.committed.get(place).is_some_and(|file| file.content[..] == *bytes);
             let (count, right) = self.found.entry(place.to_owned()).or_insert((0, true));
             (*count, *right) = (*count + 1, *right && same);
         }

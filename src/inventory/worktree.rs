@@ -114,7 +114,7 @@ impl Walk<'_> {
         self.graph.budget().check()?;
         let mut findings = Vec::new();
         let mut on_disk = folder.open_file(name)?;
-        let mut rest = Some(committed.content.as_slice());
+        let mut rest = Some(&committed.content[..]);
         let whole = on_disk.pieces(committed.content.len() as u64, |piece| {
             rest = rest.and_then(|rest| rest.strip_prefix(piece));
         })?;

@@ -151,7 +151,7 @@ fn a_chain_of_4200_deltas() {
     let id = id_of("blob", &content);
     let _ = std::fs::remove_file(case.repo.loose_path(&id.to_string()));
     let graph = judge(&case.repo, &commit).passes();
-    assert_eq!(*graph.blob(id).unwrap(), content);
+    assert_eq!(graph.blob(id).unwrap()[..], content);
 }
 
 /// Bytes this process has held at most.

@@ -49,7 +49,7 @@ fn nothing_in_the_configuration_runs_or_weakens_anything() {
         .edit(&case.repo.dot_git("config"), |bytes| bytes.extend_from_slice(b"[core]\n\tworktree = /nonexistent\n"));
     let graph = case.judge().passes();
     let id = graph.entry("pyproject.toml").unwrap().unwrap().id;
-    assert_eq!(*graph.blob(id).unwrap(), b"[project]\n");
+    assert_eq!(graph.blob(id).unwrap()[..], *b"[project]\n");
     assert!(!traps.join("marker").exists());
     // The trap does work.
     assert!(std::process::Command::new(&script).status().unwrap().success() && traps.join("marker").exists());
