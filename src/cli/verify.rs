@@ -85,7 +85,7 @@ fn written(change: &Change, before: Record) -> Record {
 }
 
 fn refusal(path: &Path, error: &impl std::error::Error, hint: String) -> Finding {
-    Finding::new(path.display().to_string(), "a record that can be activated", error.to_string(), hint)
+    Finding::new(path.display().to_string(), "a record that can be activated", human::chain(error), hint)
 }
 
 pub(super) fn snapshot(options: &Snapshot, signals: &Signals, output: &Output) -> anyhow::Result<u8> {
