@@ -38,6 +38,7 @@ use facts::{Answer, EndFacts, Import, InterpreterFacts};
 pub(crate) use judge::check_of;
 use probe::{DRIVER, Probe, Probes};
 use residue::Residue;
+pub(crate) use sandbox::record as record_confinement;
 pub use sandbox::{Enforcement, Sandbox, preflight};
 pub use series::Series;
 

@@ -20,8 +20,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::report::Verdict;
 use args::{Arguments, Command, Document, Schema};
-use output::Output;
+use output::{Output, Unwritten};
 
 /// The process failed in itself: nothing is known about the subject.
 const INTERNAL_ERROR: u8 = 70;
@@ -43,7 +44,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let output = Output::new(&arguments.global);
     ExitCode::from(dispatch(&arguments, &output).unwrap_or_else(|error| {
         output.error(&format!("{error:#}"));
-        if error.is::<Usage>() { USAGE_ERROR } else { INTERNAL_ERROR }
+        match error {
+            error if error.is::<Usage>() => USAGE_ERROR,
+            error if error.is::<Unwritten>() => Verdict::Unverifiable.exit_code(),
+            _ => INTERNAL_ERROR,
+        }
     }))
 }
 

@@ -48,6 +48,9 @@ impl fmt::Display for RepoPath {
     }
 }
 
+/// What to do when a private folder's disk is full.
+pub const NO_ROOM: &str = "make room in the temporary folder, or name another with TMPDIR";
+
 /// Bytes as text for people; what is not UTF-8 is replaced.
 pub fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -74,6 +77,11 @@ impl FileError {
     /// Nothing is there.
     pub fn is_not_found(&self) -> bool {
         self.source.kind() == io::ErrorKind::NotFound
+    }
+
+    /// The disk, or this user's share of it, is full.
+    pub fn is_out_of_room(&self) -> bool {
+        matches!(self.source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
     }
 }
 

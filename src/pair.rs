@@ -8,6 +8,7 @@ mod judge;
 mod scenario;
 mod servers;
 mod table;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,7 +19,9 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::behaviour::{BehaviourReport, Client, Clients, Compiler, Fault, Sandbox, Surroundings, Terms};
+use crate::behaviour::{
+    BehaviourReport, Client, Clients, Compiler, Fault, Sandbox, Surroundings, Terms, record_confinement,
+};
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::contract::Contract;
 use crate::environment::{Environment, LockedEnvironment};
@@ -26,6 +29,7 @@ use crate::limits::Budget;
 use advisory::Advisory;
 use scenario::Scenario;
 use servers::Servers;
+use watch::Watch;
 
 /// After so long the client gives up a request by itself, where the server falls silent. What comes before that it has to get done in
 /// this time, so a machine that is slow to import gets [`SLOWER`] times that.
@@ -173,16 +177,19 @@ pub fn verify(
         let finding = Finding::new("client", "servers on loopback and a process", fault.to_string(), hint);
         ledger.give_up(Check::PairTranscript, finding)
     })?;
+    let watch = Watch::start();
     let outcomes = play(&mut clients, &servers, behaviour.environment(), compiler, terms);
     evidence.sandbox = Some(clients.sandbox().clone());
-    judge::confinement(clients.sandbox(), terms.require_sandbox, ledger);
+    record_confinement(Check::PairConfined, Some(clients.sandbox()), terms.require_sandbox, ledger);
     // They have to be gone before the record is read: what they send is then on it.
     drop(clients);
+    let stood_still = watch.finish();
     let elsewhere = servers.elsewhere();
     let (traffic, strayed) = servers.finish();
+    let seen = judge::Seen { traffic, strayed, elsewhere, stood_still };
     match outcomes {
-        Ok(outcomes) => judge::judge(&traffic, &strayed, elsewhere, &outcomes, terms.deny_advisories, evidence, ledger),
-        Err(broken) => judge::broken(&broken, ledger),
+        Ok(outcomes) => judge::judge(&seen, &outcomes, terms.deny_advisories, evidence, ledger),
+        Err(broken) => judge::broken(&broken, stood_still, ledger),
     }
     ledger.close(Stage::Pair)?;
     Ok(PairReport { behaviour })

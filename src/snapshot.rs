@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::digest::{git_blob, hex, sha256};
-use crate::fs::{FileError, RepoPath, private_folder, sha256_file};
+use crate::fs::{FileError, NO_ROOM, RepoPath, private_folder, sha256_file};
 use crate::graph::VerifiedGraph;
 use crate::identity::ReleaseVersion;
 use crate::inventory::{FileMode, PackageFile, VerifiedInventory};
@@ -147,8 +147,7 @@ pub fn write(inventory: VerifiedInventory, parent: &Path, ledger: &mut Ledger) -
     let written = materialise(&graph, &files, parent);
     record_head(&graph, ledger);
     let (folder, files, findings) = written.map_err(|error| {
-        let hint = "make room in the temporary folder, or name another with TMPDIR";
-        let finding = Finding::new("private copy", "every file written", error.to_string(), hint);
+        let finding = Finding::new("private copy", "every file written", error.to_string(), NO_ROOM);
         ledger.give_up(Check::SnapshotDigest, finding)
     })?;
     ledger.record(Check::SnapshotDigest, findings);

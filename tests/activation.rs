@@ -3,7 +3,7 @@
 mod record;
 mod target;
 
-const BLOCKED: &str = r#"{
+pub const BLOCKED: &str = r#"{
   "schema_version": 1,
   "state": "blocked",
   "expected_version": null,

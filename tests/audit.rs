@@ -296,5 +296,12 @@ fn a_forged_pass_is_seen_but_where_nothing_in_the_report_says_otherwise() {
     let mut unseen = sweep::unseen(verify, &[""]);
     // All else is as in the other report.
     unseen.extend(sweep::unseen(activate, &["/command", "/exit_code", "/record", "/run", "/verdict"]));
-    assert_eq!(unseen, sweep::places(sweep::BEYOND_A_PASS));
+    assert_eq!(unseen, sweep::places(&[sweep::BEYOND_ANY, sweep::BEYOND_A_PASS]));
+}
+
+#[test]
+fn a_forged_no_stays_a_no_and_is_seen_but_where_nothing_in_the_report_says_otherwise() {
+    let mut unseen = sweep::unseen(&refused(), &[""]);
+    unseen.extend(sweep::unseen(&unverifiable(), &[""]));
+    assert_eq!(unseen, sweep::places(&[sweep::BEYOND_ANY, sweep::BEYOND_A_NO]));
 }

@@ -1,13 +1,42 @@
 //! The stage `pair` on the embedded SDK: its client passes, and each of these regressions of it is refused by named scenarios.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::time::Duration;
+
 use paired_sdk_gate::check::Status;
 use paired_sdk_gate::limits::Limits;
 use paired_sdk_gate::pair;
 use paired_sdk_gate::report::Verdict;
+use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::subject::{Subject, Verified, make_environment};
+use crate::support::gate::{findings, identified, with_status};
+use crate::support::subject::{Subject, VERSION, Verified, make_environment};
 
-const CLIENT: &str = "netbox_sdk/client.py";
+pub const CLIENT: &str = "netbox_sdk/client.py";
+
+pub const AGAIN: &str = "answer = _request(self, method, path, longest, payload)\n\
+    return _request(self, method, path, longest, payload) if answer.status == 503 else answer";
+pub const HANG: &str = "import time\nif method == 'POST':\n    time.sleep(3600)\n\
+    return _request(self, method, path, longest, payload)";
+pub const HALVED: &str = "if payload:\n    payload = {**payload, 'proxmox_endpoint_ids': [float(i) for i in payload.get('proxmox_endpoint_ids', [])]}\n\
+    return _request(self, method, path, longest, payload)";
+pub const LEAK: &str =
+    "return _request(self, method, path + '?secret=' + str(self.config.token_secret), longest, payload)";
+pub const ELSEWHERE: &str = "import os, socket, urllib.parse\n\
+    proxy = urllib.parse.urlsplit(os.environ['http_proxy'])\n\
+    socket.create_connection((proxy.hostname, proxy.port)).sendall(b'GET / HTTP/1.1\\r\\n\\r\\n')\n\
+    return _request(self, method, path, longest, payload)";
+pub const UNPINNED: &str = "def _require_link(client, link, path):\n    pass";
+pub const MISSING: &str = "raise ImportError('no such client')";
+
+/// What has the client make each of its requests like this.
+pub fn wrapped(body: &str) -> String {
+    format!(
+        "_request = NetBoxApiClient._request\n\ndef _other(self, method, path, longest, payload):\n    {}\n\nNetBoxApiClient._request = _other",
+        body.replace('\n', "\n    ")
+    )
+}
 
 /// The embedded SDK with this after the text of its client, in that environment.
 fn with_client(environment: &std::path::Path, appended: &str) -> Verified {
@@ -68,48 +97,30 @@ fn each_check_finds_what_it_is_there_for() {
     let environment = tempfile::tempdir().unwrap();
     let environment = environment.path().join("venv");
     make_environment(&environment, &[]);
-    let wrapped = |body: &str| {
-        format!(
-            "_request = NetBoxApiClient._request\n\ndef _other(self, method, path, longest, payload):\n    {}\n\nNetBoxApiClient._request = _other",
-            body.replace('\n', "\n    ")
-        )
-    };
-    let again = "answer = _request(self, method, path, longest, payload)\n\
-                 return _request(self, method, path, longest, payload) if answer.status == 503 else answer";
-    let hang = "import time\nif method == 'POST':\n    time.sleep(3600)\nreturn _request(self, method, path, longest, payload)";
-    let halved = "if payload:\n    payload = {**payload, 'proxmox_endpoint_ids': [float(i) for i in payload.get('proxmox_endpoint_ids', [])]}\n\
-                  return _request(self, method, path, longest, payload)";
-    let leak = "return _request(self, method, path + '?secret=' + str(self.config.token_secret), longest, payload)";
-    let elsewhere = "import os, socket, urllib.parse\n\
-                     proxy = urllib.parse.urlsplit(os.environ['http_proxy'])\n\
-                     socket.create_connection((proxy.hostname, proxy.port)).sendall(b'GET / HTTP/1.1\\r\\n\\r\\n')\n\
-                     return _request(self, method, path, longest, payload)";
-    let unpinned = "def _require_link(client, link, path):\n    pass";
-    let missing = "raise ImportError('no such client')";
     for (code, check, subject, found) in [
         (
-            wrapped(again),
+            wrapped(AGAIN),
             "pair.dispatch",
             "dispatch.503",
             "GET /api/plugins/, GET /api/plugins/proxbox/, GET /api/plugins/proxbox/mcp/, POST /api/plugins/proxbox/sync/schedule/, \
              POST /api/plugins/proxbox/sync/schedule/",
         ),
-        (wrapped(hang), "pair.transcript", "discovery.active", "none in time"),
+        (wrapped(HANG), "pair.transcript", "discovery.active", "none in time"),
         (
-            wrapped(halved),
+            wrapped(HALVED),
             "pair.numbers",
             "numbers.largest-id",
             r#"{"sync_stages": ["sdn"], "proxmox_endpoint_ids": [9.223372036854776e+18]}"#,
         ),
         (
-            wrapped(leak),
+            wrapped(LEAK),
             "pair.elsewhere",
             "discovery.active",
             "1 Authorization headers, the secret 2 times, in GET /api/plugins/?secret=",
         ),
-        (wrapped(elsewhere), "pair.elsewhere", "elsewhere", "\"GET / HTTP/1.1\\r\\n\\r\\n\""),
-        (unpinned.into(), "pair.discovery", "discovery.other-port", "status 201, response accepted"),
-        (missing.into(), "pair.transcript", "client", "ImportError: no such client"),
+        (wrapped(ELSEWHERE), "pair.elsewhere", "elsewhere", "\"GET / HTTP/1.1\\r\\n\\r\\n\""),
+        (UNPINNED.into(), "pair.discovery", "discovery.other-port", "status 201, response accepted"),
+        (MISSING.into(), "pair.transcript", "client", "ImportError: no such client"),
     ] {
         let verified = with_client(&environment, &code);
         assert_eq!(verified.verdict(), Verdict::Refused, "{check}");
@@ -121,4 +132,32 @@ fn each_check_finds_what_it_is_there_for() {
         };
         assert!(findings.iter().any(|finding| told(&finding)), "{subject}: {findings:#?}");
     }
+}
+
+/// A machine that stood still says nothing about the client: not that it hangs, and not that it is right.
+#[test]
+fn a_call_that_ended_late_while_nothing_ran_decides_nothing() {
+    let subject = Subject::edited(|repo| {
+        let source = std::fs::read_to_string(repo.root().join(CLIENT)).unwrap();
+        repo.write(CLIENT, format!("{source}\n\n{}\n", wrapped(AGAIN)));
+    });
+    let mut gate = identified("verify", subject.repo.root(), &subject.commit, VERSION, &subject.environment);
+    gate.args(["--format", "json", "--verbose"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut gate = gate.spawn().unwrap();
+    let mut told = BufReader::new(gate.stderr.take().unwrap()).lines();
+    assert!(told.any(|line| line.unwrap() == "pair…"), "the stage begins");
+    let id = Pid::from_raw(gate.id().cast_signed()).unwrap();
+    kill_process(id, Signal::STOP).unwrap();
+    // No waiting for something: this is what is tested.
+    std::thread::sleep(Duration::from_millis(1500));
+    kill_process(id, Signal::CONT).unwrap();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(|| told.for_each(drop));
+        gate.wait_with_output().unwrap()
+    });
+    let report = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(with_status(&report, "error"), ["pair.transcript"]);
+    let found = findings(&report, "pair.transcript")[0]["actual"].as_str().unwrap();
+    assert!(found.starts_with("nothing ran for ") && found.ends_with(" ms at a stretch"), "{found}");
+    assert_eq!(output.status.code(), Some(3));
 }

@@ -106,11 +106,12 @@ fn usage_is_2_and_what_cannot_be_read_is_3() {
     }
     assert_eq!(validate(&["request", "-"], "").code, 2);
     for verb in [&["validate", "manifest"][..], &["manifest", "--check"]] {
+        let next = "  next: name a file with one JSON document, or `-` for standard input\n";
         let missing = Outcome::of(gate().args(verb).arg("/nowhere"));
         assert_eq!((missing.code, missing.stdout.as_str()), (3, ""));
         assert!(missing.stderr.starts_with("error: cannot read /nowhere: "), "{}", missing.stderr);
         let long = with_input(gate().args(verb).arg("-"), &vec![b' '; (1 << 20) + 1]);
-        assert_eq!((long.code, long.stderr.as_str()), (3, "error: - is longer than 1048576 bytes\n"));
+        assert_eq!((long.code, long.stderr.as_str()), (3, &*format!("error: - is longer than 1048576 bytes\n{next}")));
     }
 }
 
@@ -134,6 +135,7 @@ fn the_printed_manifest_is_the_embedded_one_and_equal_to_itself() {
         format!("{at}/sync_stages/items/enum/11: expected \"replications\", found \"task-history\""),
         format!("{at}/sync_stages/items/enum/12: expected \"task-history\", found nothing"),
         format!("{at}/recurrence/properties/days/maximum: expected 1491308, found 1491308.0"),
+        "next: `paired-sdk-gate manifest` prints the contract's; take each place from there".to_owned(),
         "DIFFERENT: 5 differences".to_owned(),
     ];
     assert_eq!(
@@ -149,6 +151,7 @@ fn the_printed_manifest_is_the_embedded_one_and_equal_to_itself() {
         broken.stdout,
         "/tools/0/path: expected a relative path without empty, . and .. segments, found \"\" (path)\n\
          /tools/0/path: expected \"sync/schedule/\", found \"/\"\n\
+         next: `paired-sdk-gate manifest` prints the contract's; take each place from there\n\
          DIFFERENT: 1 difference, and no manifest of bridge v1: 1 reason\n"
     );
     let none = check("[", "human");

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::digest::hex;
-use crate::fs::FileError;
+use crate::fs::{FileError, NO_ROOM};
 use crate::limits::{Budget, Stop};
 
 /// Bytes of the longest answer: the list of loaded modules of a large SDK is far below it.
@@ -44,6 +44,16 @@ pub enum Fault {
     /// The pipe broke on our side.
     #[error("cannot talk to the process: {0}")]
     Pipe(#[from] io::Error),
+}
+
+impl Fault {
+    /// What to do about it: make room, where the disk is full, and else what is given.
+    pub(super) fn hint(&self, otherwise: &'static str) -> &'static str {
+        match self {
+            Fault::Start(error) if error.is_out_of_room() => NO_ROOM,
+            _ => otherwise,
+        }
+    }
 }
 
 fn said(stderr: &str) -> String {

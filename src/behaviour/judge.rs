@@ -31,7 +31,7 @@ pub(super) fn judge(
     let transcripts = &interview.transcripts;
     isolation(interview, environment, evidence, ledger);
     evidence.sandbox = interview.sandbox.clone();
-    sandbox::record(interview.sandbox.as_ref(), require_sandbox, ledger);
+    sandbox::record(Check::ProbeConfined, interview.sandbox.as_ref(), require_sandbox, ledger);
     let imports: Vec<_> = transcripts.iter().filter_map(|transcript| transcript.import.as_ref()).collect();
     if !imports.is_empty() {
         module(&imports, environment, contract, evidence, ledger);
@@ -61,7 +61,8 @@ fn unique(findings: Vec<Finding>) -> Vec<Finding> {
 fn isolation(interview: &Interview, environment: &LockedEnvironment, evidence: &mut Evidence, ledger: &mut Ledger) {
     let Some(facts) = &interview.interpreter else {
         let actual = interview.fault.as_ref().map_or("nothing".into(), Fault::to_string);
-        let finding = Finding::new("bin/python", "an interpreter that starts", actual, REMAKE_IT);
+        let hint = interview.fault.as_ref().map_or(REMAKE_IT, |fault| fault.hint(REMAKE_IT));
+        let finding = Finding::new("bin/python", "an interpreter that starts", actual, hint);
         return ledger.undecided(Check::ProbeIsolated, finding);
     };
     let mut findings = Vec::new();
@@ -173,7 +174,7 @@ fn transcript(interview: &Interview, series: &Series, ledger: &mut Ledger) {
     let expected = "one answer to every question and a last one at the end";
     let mut broken = |subject: String, fault: &Fault| match fault {
         Fault::Stop(_) | Fault::Start(_) | Fault::Pipe(_) => {
-            let hint = "run the gate again, with more time if it ran out: --limit-seconds";
+            let hint = fault.hint("run the gate again, with more time if it ran out: --limit-seconds");
             ledger.undecided(Check::ProbeTranscript, Finding::new(subject, expected, fault.to_string(), hint));
             None
         }

@@ -45,20 +45,20 @@ impl Sandbox {
     }
 }
 
-/// Records whether a probe was confined as far as was `required`; none if none started.
-pub(super) fn record(sandbox: Option<&Sandbox>, required: bool, ledger: &mut Ledger) {
+/// Records for `check` whether a process was confined as far as was `required`; none if none started.
+pub(crate) fn record(check: Check, sandbox: Option<&Sandbox>, required: bool, ledger: &mut Ledger) {
     if required && !sandbox.is_some_and(Sandbox::is_complete) {
         let actual = match sandbox {
             Some(Sandbox { landlock, seccomp, limits }) => {
                 format!("landlock {landlock:?}, seccomp {seccomp:?}, limits {limits:?}")
             }
-            None => "no probe that started".into(),
+            None => "no process that started".into(),
         };
         let hint = "run on a kernel that offers all of it (Linux 6.12 or later), or without --require-sandbox";
         let finding = Finding::new("sandbox", "landlock, seccomp and limits in full", actual, hint);
-        return ledger.undecided(Check::ProbeConfined, finding);
+        return ledger.undecided(check, finding);
     }
-    ledger.record(Check::ProbeConfined, vec![]);
+    ledger.record(check, vec![]);
 }
 
 /// What the kernel would enforce on a probe that writes in `temporary`, tried on a thread that ends. The filters that a probe puts
@@ -73,7 +73,7 @@ pub fn preflight(temporary: &Path, limits: &Limits, required: bool, ledger: &mut
     if bounds(limits).into_iter().all(granted) {
         sandbox.limits = Enforcement::Full;
     }
-    record(Some(&sandbox), required, ledger);
+    record(Check::ProbeConfined, Some(&sandbox), required, ledger);
     sandbox
 }
 

@@ -53,7 +53,7 @@ pub(super) fn audit(options: &Audit, output: &Output) -> anyhow::Result<u8> {
         match activation::read(path, Contract::bridge_v1()) {
             Ok((record, text)) => faults.extend(audit::record_faults(&bytes, &record, &text)),
             Err(error) => {
-                output.error(&format!("{error}\n  next: {}", error.hint()));
+                output.error(&format!("{}\n  next: {}", human::chain(&error), error.hint()));
                 return Ok(Verdict::Unverifiable.exit_code());
             }
         }
@@ -68,6 +68,10 @@ pub(super) fn audit(options: &Audit, output: &Output) -> anyhow::Result<u8> {
     }
     let (sound, report_sha256) = (faults.is_empty(), sha256(&bytes));
     let conclusion = if sound { format!("{GOOD}SOUND{GOOD:#}") } else { format!("{BAD}UNSOUND{BAD:#}") };
+    if !sound {
+        let next = "believe nothing in it; prove the commit again with `verify --report FILE`, or ask whoever keeps the original";
+        human::line(&mut text, format_args!("        next      {next}"));
+    }
     human::line(&mut text, format_args!("{conclusion}: the report of SHA-256 {report_sha256}"));
     let exit_code = if sound { 0 } else { Verdict::Refused.exit_code() };
     let said = Findings { schema: "paired-sdk-gate/audit/v1", exit_code, sound, report_sha256, faults };

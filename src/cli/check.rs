@@ -236,7 +236,8 @@ impl Producer {
             }
             _ => first.cure.clone(),
         };
-        let found = format!("{} ({} in all)", first.found, obstacles.len());
+        let more = obstacles.len() - 1;
+        let found = if more == 0 { first.found.clone() } else { format!("{}, and {more} more above", first.found) };
         Ok(Some(Finding::new(first.file.clone(), first.expected.clone(), found, hint)))
     }
 

@@ -123,10 +123,13 @@ pub(super) fn manifest(options: &Manifest, output: &Output) -> anyhow::Result<u8
         text += &format!("{}: expected {}, found {}\n", printable(pointer), printable(expected), printable(found));
     }
     let places = counted(differences.len(), "difference");
+    let next = "next: `paired-sdk-gate manifest` prints the contract's; take each place from there\n";
     text += &match (equal, reasons.len()) {
         (true, _) => format!("EQUAL to {} but for its prose\n", Contract::bridge_v1().name),
-        (false, 0) => format!("DIFFERENT: {places}\n"),
-        (false, count) => format!("DIFFERENT: {places}, and no manifest of bridge v1: {}\n", counted(count, "reason")),
+        (false, 0) => format!("{next}DIFFERENT: {places}\n"),
+        (false, count) => {
+            format!("{next}DIFFERENT: {places}, and no manifest of bridge v1: {}\n", counted(count, "reason"))
+        }
     };
     let schema = "paired-sdk-gate/manifest-check/v1";
     let comparison = Comparison { schema, file_sha256: sha256(&bytes), equal, reasons, differences };
@@ -162,7 +165,7 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
 }
 
 fn unreadable(error: &str, output: &Output) -> u8 {
-    output.error(error);
+    output.error(&format!("{error}\n  next: name a file with one JSON document, or `-` for standard input"));
     UNREADABLE
 }
 

@@ -17,7 +17,9 @@ const FAINT: Style = Style::new().dimmed();
 pub(super) fn report(report: &Report, quiet: bool) -> String {
     let mut text = String::new();
     if !quiet {
-        for check in &report.checks {
+        // Where nothing ran at all, what stood in the way is the whole story.
+        let begun = report.checks.iter().any(|check| check.status != Status::NotRun);
+        for check in report.checks.iter().filter(|_| begun) {
             row(&mut text, check.status, check.id, check.claim, &check.findings);
         }
         if let Some(finding) = &report.record.refused {
@@ -62,6 +64,12 @@ pub(super) fn printable(text: &str) -> String {
     text.chars().map(escape).collect()
 }
 
+/// An error with its causes.
+pub(super) fn chain(error: &impl std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
 fn conclusion(text: &mut String, report: &Report) {
     let commit = &report.subject.commit;
     let subject = match &report.subject.version {
@@ -74,7 +82,9 @@ fn conclusion(text: &mut String, report: &Report) {
     };
     match report.verdict {
         Verdict::Passed => {
-            let asked = report.vectors.len();
+            // Of the fresh ones the report lists only those that showed an advisory.
+            let published = report.vectors.iter().filter(|vector| !vector.id.starts_with("generated/")).count();
+            let fresh = report.contract.generated;
             let record = match (report.command, report.record.action) {
                 (Command::Verify | Command::Snapshot, _) | (_, RecordAction::None) => "",
                 (_, RecordAction::Activated) => "; the record is now active",
@@ -85,7 +95,7 @@ fn conclusion(text: &mut String, report: &Report) {
             line(
                 text,
                 format_args!(
-                    "{GOOD}PASSED{GOOD:#}: {subject} honours {contract} ({asked} vectors, two probes){record}"
+                    "{GOOD}PASSED{GOOD:#}: {subject} honours {contract} ({published} published and {fresh} fresh vectors, two probes){record}"
                 ),
             );
         }

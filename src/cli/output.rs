@@ -4,11 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
-use anyhow::Context;
 
 use super::args::{Color, Format, Global};
 use crate::check::Stage;
-use crate::report::v1::Report;
 
 pub(super) struct Output {
     format: Format,
@@ -87,18 +85,18 @@ impl Output {
     pub(super) fn open_report(&self) -> anyhow::Result<ReportFile> {
         ReportFile::open(self.report.as_deref(), "report")
     }
-
-    /// The report, to wherever it was asked for; its text.
-    pub(super) fn report(&self, report: &Report, mut file: ReportFile) -> anyhow::Result<String> {
-        let text = report.to_json().context("cannot write the report")?;
-        self.object(&text);
-        file.finish(&text)?;
-        Ok(text)
-    }
 }
 
 /// A file that is not there until it is complete; none if none was asked for.
 pub(super) struct ReportFile(Option<(tempfile::NamedTempFile, PathBuf)>);
+
+/// A file that was asked for and could not be written. Whoever counts on it must not take the run for a yes.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {reason}\n  next: make room for it if there is none, then run again", path.display())]
+pub(super) struct Unwritten {
+    path: PathBuf,
+    reason: std::io::Error,
+}
 
 impl ReportFile {
     /// Makes sure that it can be written before any work is done; `what` it is, in words.
@@ -117,13 +115,24 @@ impl ReportFile {
     }
 
     /// Puts the text there; the second time nothing.
-    pub(super) fn finish(&mut self, text: &str) -> anyhow::Result<()> {
+    pub(super) fn finish(&mut self, text: &str) -> Result<(), Unwritten> {
+        self.fill(text)?;
+        ReportFile(self.0.take()).persist()
+    }
+
+    /// Writes the text where nobody sees it yet.
+    pub(super) fn fill(&mut self, text: &str) -> Result<(), Unwritten> {
         use std::os::unix::fs::PermissionsExt;
-        let Some((mut file, path)) = self.0.take() else { return Ok(()) };
-        file.write_all(text.as_bytes())
+        let Some((file, path)) = &mut self.0 else { return Ok(()) };
+        file.as_file_mut()
+            .write_all(text.as_bytes())
             .and_then(|()| file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)))
-            .and_then(|()| file.persist(&path).map_err(|error| error.error))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(())
+            .map_err(|reason| Unwritten { path: path.clone(), reason })
+    }
+
+    /// Puts what was written in its place.
+    pub(super) fn persist(self) -> Result<(), Unwritten> {
+        let Some((file, path)) = self.0 else { return Ok(()) };
+        file.persist(&path).map(drop).map_err(|error| Unwritten { path, reason: error.error })
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::{Block, Status};
-use super::human::printable;
+use super::human::{chain, printable};
 use super::output::Output;
 use crate::activation::{self, Action, State, Target};
 use crate::contract::Contract;
@@ -93,9 +93,9 @@ pub(super) fn status(options: &Status, output: &Output) -> anyhow::Result<u8> {
             Ok(0)
         }
         Err(error @ activation::RecordFileError::Record { .. }) => {
-            refuse(&error.to_string(), &error.hint(), Verdict::Refused, output)
+            refuse(&chain(&error), &error.hint(), Verdict::Refused, output)
         }
-        Err(error) => refuse(&error.to_string(), &error.hint(), Verdict::Unverifiable, output),
+        Err(error) => refuse(&chain(&error), &error.hint(), Verdict::Unverifiable, output),
     }
 }
 
@@ -105,11 +105,11 @@ pub(super) fn block(options: &Block, output: &Output) -> anyhow::Result<u8> {
     let mut patch = options.producer.open_patch()?;
     let target = match Target::open(&path, contract) {
         Ok(target) => target,
-        Err(error) => return refuse(&error.to_string(), &error.hint(), Verdict::WriteRefused, output),
+        Err(error) => return refuse(&chain(&error), &error.hint(), Verdict::WriteRefused, output),
     };
     let change = match target.block(&options.reason, options.dry_run) {
         Ok(change) => change,
-        Err(error) => return refuse(&error.to_string(), &error.hint(), Verdict::WriteRefused, output),
+        Err(error) => return refuse(&chain(&error), &error.hint(), Verdict::WriteRefused, output),
     };
     if options.dry_run {
         output.text(&change.diff());

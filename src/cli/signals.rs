@@ -41,3 +41,6 @@ impl Signals {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

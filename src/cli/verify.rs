@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use anyhow::Context;
 use jiff::Timestamp;
 
 use super::args::{Activate, Snapshot, Verify};
@@ -84,7 +85,7 @@ fn written(change: &Change, before: Record) -> Record {
 }
 
 fn refusal(path: &Path, error: &impl std::error::Error, hint: String) -> Finding {
-    Finding::new(path.display().to_string(), "a record that can be activated", error.to_string(), hint)
+    Finding::new(path.display().to_string(), "a record that can be activated", human::chain(error), hint)
 }
 
 pub(super) fn snapshot(options: &Snapshot, signals: &Signals, output: &Output) -> anyhow::Result<u8> {
@@ -187,11 +188,16 @@ pub(super) fn exit_code(verdict: Verdict, signals: &Signals) -> (u8, Option<Stri
     }
 }
 
-fn publish(report: &Report, file: ReportFile, mut attestation: ReportFile, output: &Output) -> anyhow::Result<u8> {
-    let text = output.report(report, file)?;
+/// Files first, and none before all are written: standard output must not say yes where one is missing.
+fn publish(report: &Report, mut file: ReportFile, mut attestation: ReportFile, output: &Output) -> anyhow::Result<u8> {
+    let text = report.to_json().context("cannot write the report")?;
+    file.fill(&text)?;
     if attestation.is_wanted() {
-        attestation.finish(&(serde_json::to_string_pretty(&Statement::new(report, &text))? + "\n"))?;
+        attestation.fill(&(serde_json::to_string_pretty(&Statement::new(report, &text))? + "\n"))?;
     }
+    file.persist()?;
+    attestation.persist()?;
+    output.object(&text);
     output.text(&human::report(report, output.quiet()));
     if output.github() {
         output.document(&super::github::report(report));

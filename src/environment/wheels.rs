@@ -28,7 +28,7 @@ pub(super) fn verify(
     installed: &mut [Distribution],
     ledger: &mut Ledger,
 ) {
-    let Some((wheelhouse, lock)) = wheelhouse.zip(lock) else {
+    let Some(wheelhouse) = wheelhouse else {
         return ledger.record(Check::EnvironmentWheels, Vec::new());
     };
     let wheels = match find(wheelhouse) {
@@ -38,6 +38,10 @@ pub(super) fn verify(
             let finding = Finding::new("wheelhouse", "a folder of wheels", error.to_string(), hint);
             return ledger.undecided(Check::EnvironmentWheels, finding);
         }
+    };
+    // A folder that was named has to be there, also where no lock names what to look for in it.
+    let Some(lock) = lock else {
+        return ledger.record(Check::EnvironmentWheels, Vec::new());
     };
     let mut findings = Vec::new();
     for distribution in installed {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use super::scenario::Ends;
 use super::servers::Traffic;
 use super::{Broken, Ended, Evidence, Outcome, Played, Step};
-use crate::behaviour::{Fault, Sandbox};
+use crate::behaviour::Fault;
 use crate::check::{Check, Finding, Ledger, limited};
 use crate::contract::json::{Json, Lookup};
 use crate::contract::number::Number;
@@ -16,22 +17,34 @@ use crate::producer::server::Received;
 
 const REPORT_IT: &str = "keep the record blocked and report this to the SDK's maintainers";
 
+/// So long at a stretch that the clients' shortest deadline may have passed for it.
+const STANDSTILL: Duration = Duration::from_millis(500);
+
 /// Characters of a body that the process passes on.
 const PASSED_ON: usize = 4096;
 
-pub(super) fn confinement(sandbox: &Sandbox, required: bool, ledger: &mut Ledger) {
-    if required && !sandbox.is_complete() {
-        let Sandbox { landlock, seccomp, limits } = sandbox;
-        let actual = format!("landlock {landlock:?}, seccomp {seccomp:?}, limits {limits:?}");
-        let hint = "run on a kernel that offers all of it (Linux 6.12 or later), or without --require-sandbox";
-        let finding = Finding::new("sandbox", "landlock, seccomp and limits in full", actual, hint);
-        return ledger.undecided(Check::PairConfined, finding);
-    }
-    ledger.record(Check::PairConfined, vec![]);
+/// What was seen of the calls from outside.
+pub(super) struct Seen {
+    pub(super) traffic: Vec<Traffic>,
+    pub(super) strayed: Vec<Received>,
+    /// Where they strayed to.
+    pub(super) elsewhere: SocketAddr,
+    /// How long nothing ran here at a stretch.
+    pub(super) stood_still: Duration,
+}
+
+/// Deadlines passed that nobody could keep.
+fn standstill(stood_still: Duration, ledger: &mut Ledger) {
+    let actual = format!("nothing ran for {} ms at a stretch", stood_still.as_millis());
+    let hint = "run the gate again while the machine is less busy";
+    ledger.undecided(Check::PairTranscript, Finding::new("machine", "one on which processes run", actual, hint));
 }
 
 /// No outcomes: against the client, unless the fault is not its own.
-pub(super) fn broken(broken: &Broken, ledger: &mut Ledger) {
+pub(super) fn broken(broken: &Broken, stood_still: Duration, ledger: &mut Ledger) {
+    if stood_still >= STANDSTILL {
+        return standstill(stood_still, ledger);
+    }
     let (expected, actual) = match broken {
         Broken::Import(why) => ("a client that can be imported", why.clone()),
         Broken::Count(count) => ("an outcome for every scenario", format!("{count} of them")),
@@ -46,14 +59,13 @@ pub(super) fn broken(broken: &Broken, ledger: &mut Ledger) {
 }
 
 pub(super) fn judge(
-    traffic: &[Traffic],
-    strayed: &[Received],
-    elsewhere: SocketAddr,
+    seen: &Seen,
     outcomes: &[Outcome],
     deny_advisories: bool,
     evidence: &mut Evidence,
     ledger: &mut Ledger,
 ) {
+    let Seen { traffic, strayed, elsewhere, stood_still } = seen;
     if strayed.is_empty() && traffic.iter().all(|traffic| traffic.heard.is_empty()) {
         // Where nothing can be sent, that nothing was sent says nothing.
         let expected = "requests on 127.0.0.1";
@@ -92,6 +104,9 @@ pub(super) fn judge(
     for received in strayed {
         let start = String::from_utf8_lossy(&received.bytes[..received.bytes.len().min(200)]).into_owned();
         findings.add(Check::PairElsewhere, "elsewhere", format!("nothing sent to {elsewhere}"), format!("{start:?}"));
+    }
+    if *stood_still >= STANDSTILL && !findings.0.is_empty() {
+        return standstill(*stood_still, ledger);
     }
     for check in
         [Check::PairTranscript, Check::PairDiscovery, Check::PairDispatch, Check::PairNumbers, Check::PairElsewhere]

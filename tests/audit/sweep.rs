@@ -123,8 +123,8 @@ fn others(leaf: &Value) -> Vec<Value> {
     }
 }
 
-/// Where nothing in a report that passed says otherwise, and why.
-pub const BEYOND_A_PASS: &[(&str, &[&str])] = &[
+/// Where nothing in a report says otherwise, whatever its verdict, and why.
+pub const BEYOND_ANY: &[(&str, &[&str])] = &[
     (
         "names a repository that is not at hand; --record holds the commit against the record",
         &["/subject/commit", "/subject/tree"],
@@ -155,14 +155,7 @@ pub const BEYOND_A_PASS: &[(&str, &[&str])] = &[
             "/environment/sandbox/landlock",
             "/environment/sandbox/limits",
             "/environment/sandbox/seccomp",
-            "/pair/sandbox/landlock",
-            "/pair/sandbox/limits",
-            "/pair/sandbox/seccomp",
             "/environment/standard_library_sha256",
-            "/module/loaded less one",
-            "/module/loaded/*/kind",
-            "/module/loaded/*/name",
-            "/module/loaded/*/origin",
         ],
     ),
     ("digests a manifest whose prose is the producer's, which is not at hand", &["/contract/manifest_sha256"]),
@@ -185,11 +178,7 @@ pub const BEYOND_A_PASS: &[(&str, &[&str])] = &[
             "/limits/tree_bytes",
         ],
     ),
-    (
-        "digests a record that is not at hand; --record holds it against the latter",
-        &["/record/after_sha256", "/record/before_sha256"],
-    ),
-    ("is a path of the host", &["/run/base_prefix", "/run/environment_root", "/run/record", "/run/sdk_root"]),
+    ("is a path of the host", &["/run/base_prefix", "/run/environment_root", "/run/sdk_root"]),
     (
         "is a time by a clock of the host",
         &[
@@ -199,14 +188,55 @@ pub const BEYOND_A_PASS: &[(&str, &[&str])] = &[
             "/run/stages/environment",
             "/run/stages/graph",
             "/run/stages/inventory",
-            "/run/stages/pair",
             "/run/stages/snapshot",
             "/run/started_at",
         ],
     ),
 ];
 
-/// The places of such a list.
-pub fn places(list: &[(&str, &[&str])]) -> BTreeSet<String> {
-    list.iter().flat_map(|(_, places)| places.iter().map(|place| (*place).to_owned())).collect()
+/// Where besides nothing in a report that passed says otherwise, and why.
+pub const BEYOND_A_PASS: &[(&str, &[&str])] = &[
+    (
+        "identifies a machine's libraries and kernel, which are not at hand",
+        &[
+            "/module/loaded less one",
+            "/module/loaded/*/kind",
+            "/module/loaded/*/name",
+            "/module/loaded/*/origin",
+            "/pair/sandbox/landlock",
+            "/pair/sandbox/limits",
+            "/pair/sandbox/seccomp",
+        ],
+    ),
+    ("is a time by a clock of the host", &["/run/stages/pair"]),
+    (
+        "digests a record that is not at hand; --record holds it against the latter",
+        &["/record/after_sha256", "/record/before_sha256"],
+    ),
+    ("is a path of the host", &["/run/record"]),
+];
+
+/// Where besides nothing in a report that did not pass says otherwise, and why.
+pub const BEYOND_A_NO: &[(&str, &[&str])] = &[
+    (
+        "says what was found in a subject that is not at hand",
+        &[
+            "/checks/*/findings less one",
+            "/checks/*/findings one twice",
+            "/checks/*/findings swapped",
+            "/checks/*/findings/*/actual",
+            "/checks/*/findings/*/expected",
+            "/checks/*/findings/*/hint",
+            "/checks/*/findings/*/subject",
+        ],
+    ),
+    ("is a check among several that came to nothing: still no yes", &["/checks/*/status"]),
+    ("was asked for, and no module that agrees was seen", &["/subject/version", "/module/version"]),
+    ("names another of this program's contracts, of which nothing was asked", &["/contract/name"]),
+    ("is a path of the host that nobody looked at", &["/run/release_artifact"]),
+];
+
+/// The places of such lists.
+pub fn places(lists: &[&[(&str, &[&str])]]) -> BTreeSet<String> {
+    lists.iter().copied().flatten().flat_map(|(_, places)| places.iter().map(|place| (*place).to_owned())).collect()
 }

@@ -5,12 +5,15 @@ use std::path::Path;
 
 use super::super::facts::NamedModule;
 use super::super::{Evidence, LoadedModule, ModuleKind, Transcript};
-use super::{REMAKE_IT, REPORT_IT};
+use super::REPORT_IT;
 use crate::check::{Check, Finding, Ledger, limited};
 use crate::contract::Contract;
 use crate::digest::{hex, sha256};
 use crate::environment::LockedEnvironment;
 use crate::fs::sha256_file;
+
+const INSTALL_IT: &str =
+    "install what the commit requires into the environment: `uv sync --frozen --no-install-project`, or pip";
 use crate::parallel;
 
 /// Bytes of the largest module of a standard library that is digested.
@@ -58,7 +61,7 @@ pub(super) fn loaded(
         Some(module) if module.kind == ModuleKind::Environment => None,
         found => {
             let actual = found.map_or("not loaded".into(), |module| module.origin.clone());
-            Some(Finding::new(name, "loaded from the environment", actual, REMAKE_IT))
+            Some(Finding::new(name, "loaded from the environment", actual, INSTALL_IT))
         }
     });
     let absent = absent.collect();
