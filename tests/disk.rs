@@ -36,7 +36,7 @@ fn a_record_on_a_full_disk_stays_as_it_is() {
         let outcome = Outcome::of(gate().args(["block", "--reason", "Another.", "--record"]).arg(&record));
         let temporary = dir.path().join(".paired-sdk-gate.tmp");
         let told = format!(
-            "error: cannot {operation} the temporary file {temporary:?}\n  \
+            "error: cannot {operation} the temporary file {temporary:?}: No space left on device (os error 28)\n  \
              next: make room on the file system of the file, then run again\n"
         );
         assert_eq!((outcome.code, outcome.stdout, outcome.stderr), (4, String::new(), told));

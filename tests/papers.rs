@@ -61,6 +61,7 @@ fn steps_of(markdown: &str) -> Vec<Step> {
 }
 
 /// The transcript of the operator's guide.
+#[cfg(not(feature = "offline"))]
 pub fn transcript() -> Vec<Step> {
     steps_of(OPERATING)
 }
