@@ -10,6 +10,7 @@ use paired_sdk_gate::pair;
 use paired_sdk_gate::report::Verdict;
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::messages::Scene;
 use crate::support::gate::{findings, identified, with_status};
 use crate::support::subject::{Subject, VERSION, Verified, make_environment};
 
@@ -17,7 +18,7 @@ pub const CLIENT: &str = "netbox_sdk/client.py";
 
 pub const AGAIN: &str = "answer = _request(self, method, path, longest, payload)\n\
     return _request(self, method, path, longest, payload) if answer.status == 503 else answer";
-pub const HANG: &str = "import time\nif method == 'POST':\n    time.sleep(3600)\n\
+const HANG: &str = "import time\nif method == 'POST':\n    time.sleep(3600)\n\
     return _request(self, method, path, longest, payload)";
 pub const HALVED: &str = "if payload:\n    payload = {**payload, 'proxmox_endpoint_ids': [float(i) for i in payload.get('proxmox_endpoint_ids', [])]}\n\
     return _request(self, method, path, longest, payload)";
@@ -137,12 +138,11 @@ fn each_check_finds_what_it_is_there_for() {
 /// A machine that stood still says nothing about the client: not that it hangs, and not that it is right.
 #[test]
 fn a_call_that_ended_late_while_nothing_ran_decides_nothing() {
-    let subject = Subject::edited(|repo| {
-        let source = std::fs::read_to_string(repo.root().join(CLIENT)).unwrap();
-        repo.write(CLIENT, format!("{source}\n\n{}\n", wrapped(AGAIN)));
-    });
-    let mut gate = identified("verify", subject.repo.root(), &subject.commit, VERSION, &subject.environment);
-    gate.args(["--format", "json", "--verbose"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut scene = Scene::new();
+    scene.client(&wrapped(AGAIN));
+    let Subject { repo, commit, environment, .. } = &scene.subject;
+    let mut gate = identified("verify", repo.root(), commit, VERSION, environment);
+    gate.args(["--format", "json", "--verbose", "--generated", "0"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut gate = gate.spawn().unwrap();
     let mut told = BufReader::new(gate.stderr.take().unwrap()).lines();
     assert!(told.any(|line| line.unwrap() == "pair…"), "the stage begins");
