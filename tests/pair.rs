@@ -146,6 +146,13 @@ fn a_call_that_ended_late_while_nothing_ran_decides_nothing() {
     let mut gate = gate.spawn().unwrap();
     let mut told = BufReader::new(gate.stderr.take().unwrap()).lines();
     assert!(told.any(|line| line.unwrap() == "pair…"), "the stage begins");
+    let threads = || std::fs::read_dir(format!("/proc/{}/task", gate.id())).unwrap();
+    let watches = |thread: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(thread.unwrap().path().join("comm")).is_ok_and(|name| name == "watch\n")
+    };
+    while !threads().any(watches) {
+        std::thread::yield_now();
+    }
     let id = Pid::from_raw(gate.id().cast_signed()).unwrap();
     kill_process(id, Signal::STOP).unwrap();
     // No waiting for something: this is what is tested.

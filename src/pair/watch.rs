@@ -1,7 +1,7 @@
 //! Whether this machine lets processes run at all while deadlines count.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::{JoinHandle, spawn};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 const TICK: Duration = Duration::from_millis(20);
@@ -10,13 +10,14 @@ const TICK: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(super) struct Watch {
     end: Sender<()>,
-    thread: JoinHandle<Duration>,
+    /// None where the system had no thread to give: then nothing is noticed.
+    thread: Option<JoinHandle<Duration>>,
 }
 
 impl Watch {
     pub(super) fn start() -> Self {
         let (end, ended) = channel();
-        let thread = spawn(move || {
+        let watch = move || {
             let mut longest = Duration::ZERO;
             loop {
                 let asleep = Instant::now();
@@ -25,14 +26,14 @@ impl Watch {
                 }
                 longest = longest.max(asleep.elapsed().saturating_sub(TICK));
             }
-        });
-        Watch { end, thread }
+        };
+        Watch { end, thread: Builder::new().name("watch".into()).spawn(watch).ok() }
     }
 
     /// How long at most it was kept from waking at a stretch.
     pub(super) fn finish(self) -> Duration {
         drop(self.end);
         // A watch that broke off saw nothing.
-        self.thread.join().unwrap_or_default()
+        self.thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
