@@ -147,12 +147,12 @@ pub struct Known {
 /// The SDK answered every required vector right, twice, and everything about the way it ran was in order.
 #[derive(Debug)]
 pub struct BehaviourReport {
-    environment: LockedEnvironment,
+    environment: Arc<LockedEnvironment>,
 }
 
 impl BehaviourReport {
     /// The environment it ran in, and through it the whole proof.
-    pub fn environment(&self) -> &LockedEnvironment {
+    pub fn environment(&self) -> &Arc<LockedEnvironment> {
         &self.environment
     }
 }
@@ -235,7 +235,7 @@ pub struct Terms<'a> {
 /// # Errors
 /// [`Halt`] unless every check of the behaviour stage passed; `evidence` holds what was seen either way.
 pub fn verify(
-    environment: LockedEnvironment,
+    environment: Arc<LockedEnvironment>,
     standby: Standby,
     compiler: &Compiler,
     terms: Terms<'_>,

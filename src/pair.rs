@@ -160,36 +160,63 @@ pub fn prepare(
     Standby(start())
 }
 
-/// Plays all scenarios and judges what came of them.
+/// What came of all scenarios, not judged yet.
+#[derive(Debug)]
+pub struct Recording {
+    environment: Arc<LockedEnvironment>,
+    /// Or what kept the servers or the process from being there.
+    played: Result<(Sandbox, judge::Seen, Result<Vec<Outcome>, Broken>), Fault>,
+}
+
+/// Plays all scenarios. Most of that is waiting, so it goes beside other work.
+pub fn play(
+    environment: Arc<LockedEnvironment>,
+    standby: Standby,
+    compiler: &Compiler,
+    contract: &Contract,
+    manifest: &str,
+) -> Recording {
+    let played = standby.0.map(|(servers, mut clients)| {
+        let watch = Watch::start();
+        let play = Play { environment: &environment, compiler, contract, manifest, servers: &servers };
+        let outcomes = play.all(&mut clients);
+        let sandbox = clients.sandbox().clone();
+        // They have to be gone before the record is read: what they send is then on it.
+        drop(clients);
+        let stood_still = watch.finish();
+        let elsewhere = servers.elsewhere();
+        let (traffic, strayed) = servers.finish();
+        (sandbox, judge::Seen { traffic, strayed, elsewhere, stood_still }, outcomes)
+    });
+    Recording { environment, played }
+}
+
+/// Judges what came of the scenarios.
 ///
 /// # Errors
 /// [`Halt`] unless every check of the stage passed; `evidence` holds what was seen either way.
 pub fn verify(
     behaviour: BehaviourReport,
-    standby: Standby,
-    compiler: &Compiler,
+    recording: Recording,
     terms: Terms<'_>,
     evidence: &mut Evidence,
     ledger: &mut Ledger,
 ) -> Result<PairReport, Halt> {
+    if !Arc::ptr_eq(&recording.environment, behaviour.environment()) {
+        let actual = "calls made in another environment";
+        let finding = Finding::new("client", "this environment's", actual, "report this as a bug");
+        return Err(ledger.give_up(Check::PairTranscript, finding));
+    }
     let hint = "run again where a server can listen on 127.0.0.1; if it stays, keep the record blocked";
-    let (servers, mut clients) = standby.0.map_err(|fault| {
+    let (sandbox, seen, outcomes) = recording.played.map_err(|fault| {
         let finding = Finding::new("client", "servers on loopback and a process", fault.to_string(), hint);
         ledger.give_up(Check::PairTranscript, finding)
     })?;
-    let watch = Watch::start();
-    let outcomes = play(&mut clients, &servers, behaviour.environment(), compiler, terms);
-    evidence.sandbox = Some(clients.sandbox().clone());
-    record_confinement(Check::PairConfined, Some(clients.sandbox()), terms.require_sandbox, ledger);
-    // They have to be gone before the record is read: what they send is then on it.
-    drop(clients);
-    let stood_still = watch.finish();
-    let elsewhere = servers.elsewhere();
-    let (traffic, strayed) = servers.finish();
-    let seen = judge::Seen { traffic, strayed, elsewhere, stood_still };
+    record_confinement(Check::PairConfined, Some(&sandbox), terms.require_sandbox, ledger);
+    evidence.sandbox = Some(sandbox);
     match outcomes {
         Ok(outcomes) => judge::judge(&seen, &outcomes, terms.deny_advisories, evidence, ledger),
-        Err(broken) => judge::broken(&broken, stood_still, ledger),
+        Err(broken) => judge::broken(&broken, seen.stood_still, ledger),
     }
     ledger.close(Stage::Pair)?;
     Ok(PairReport { behaviour })
@@ -255,92 +282,88 @@ enum Answer {
     Failed { failed: String },
 }
 
-/// Every other scenario is played in one process, the rest in another beside it.
-fn play(
-    clients: &mut Clients,
-    servers: &Servers,
-    environment: &LockedEnvironment,
-    compiler: &Compiler,
-    terms: Terms<'_>,
-) -> Result<Vec<Outcome>, Broken> {
-    let scenarios: Vec<_> = servers.scenarios().collect();
-    let half = |which: usize| scenarios.iter().skip(which).step_by(2).copied().collect::<Vec<_>>();
-    let play = |client: Client, which: usize| play_half(client, &half(which), servers, environment, compiler, terms);
-    let [first, second] = clients.fork()?;
-    let (first, second) = std::thread::scope(|scope| {
-        let second = scope.spawn(|| play(second, 1));
-        (play(first, 0), second.join().unwrap_or(Err(Broken::Count(0))))
-    });
-    let (mut first, mut second) = (first?.into_iter(), second?.into_iter());
-    let each = |index: usize| if index.is_multiple_of(2) { first.next() } else { second.next() };
-    Ok((0..scenarios.len()).filter_map(each).collect())
+/// Where the scenarios are played.
+struct Play<'a> {
+    environment: &'a LockedEnvironment,
+    compiler: &'a Compiler,
+    contract: &'a Contract,
+    manifest: &'a str,
+    servers: &'a Servers,
 }
 
-fn play_half(
-    mut client: Client,
-    scenarios: &[(&'static Scenario, SocketAddr)],
-    servers: &Servers,
-    environment: &LockedEnvironment,
-    compiler: &Compiler,
-    terms: Terms<'_>,
-) -> Result<Vec<Outcome>, Broken> {
-    let Terms { contract, manifest, .. } = terms;
-    let started = Instant::now();
-    client.import(environment, contract, manifest, compiler)?.map_err(Broken::Import)?;
-    let patience = environment.snapshot().graph().budget().limits().answer_seconds;
-    let longest = SHORT.max(Duration::from_secs(patience) / 2);
-    let short = (started.elapsed() * SLOWER).clamp(SHORT, longest);
-    let question = question(contract, servers, scenarios, patience, short);
-    // The process keeps to `patience` for each call itself, and then has to answer.
-    let rounds = (scenarios.len() / AT_A_TIME + 2) as u64;
-    match client.ask(question, Duration::from_secs(patience.saturating_mul(rounds)))? {
-        Answer::Outcomes { outcomes } if outcomes.len() == scenarios.len() => Ok(outcomes),
-        Answer::Outcomes { outcomes } => Err(Broken::Count(outcomes.len())),
-        Answer::Failed { failed } => Err(Broken::Import(failed)),
+impl Play<'_> {
+    /// Every other scenario is played in one process, the rest in another beside it.
+    fn all(&self, clients: &mut Clients) -> Result<Vec<Outcome>, Broken> {
+        let scenarios: Vec<_> = self.servers.scenarios().collect();
+        let half = |which: usize| scenarios.iter().skip(which).step_by(2).copied().collect::<Vec<_>>();
+        let [first, second] = clients.fork()?;
+        let (first, second) = std::thread::scope(|scope| {
+            let second = scope.spawn(|| self.half(second, &half(1)));
+            (self.half(first, &half(0)), second.join().unwrap_or(Err(Broken::Count(0))))
+        });
+        let (mut first, mut second) = (first?.into_iter(), second?.into_iter());
+        let each = |index: usize| if index.is_multiple_of(2) { first.next() } else { second.next() };
+        Ok((0..scenarios.len()).filter_map(each).collect())
     }
-}
 
-fn question(
-    contract: &Contract,
-    servers: &Servers,
-    scenarios: &[(&'static Scenario, SocketAddr)],
-    patience: u64,
-    short: Duration,
-) -> Map<String, Value> {
-    let module = contract.module_name();
-    let own = |name: &str| format!("{module}:{name}");
-    let names = contract.client;
-    let scenario = |&(scenario, server): &(&Scenario, SocketAddr)| {
-        let token = servers.token(scenario.caller);
-        json!({
-            "server": format!("http://{server}"),
-            "key": token.map(|token| &token.key),
-            "secret": token.map(|token| &token.secret),
-            "timeout": if scenario.waits { short.as_secs_f64() } else { LONG },
-            "waits": scenario.waits,
-            "plugin": "proxbox",
-            "tool": scenario.tool,
-            "arguments": scenario.arguments,
-            "longest": LONGEST_RESPONSE,
-        })
-    };
-    let question = json!({
-        "about": "scenarios",
-        "patience": patience,
-        "at_a_time": AT_A_TIME,
-        "head_start": HEAD_START,
-        "parts": {
-            "config": names.config,
-            "client": names.client,
-            "discover": names.discover,
-            "request_path": names.request_path,
-            "query": names.query,
-            "check_arguments": own("validate_plugin_tool_arguments"),
-            "check_response": own("validate_plugin_tool_response"),
-            "read_response": own(contract.document_parser),
-            "rejection": contract.payload_rejection,
-        },
-        "scenarios": scenarios.iter().map(scenario).collect::<Vec<_>>(),
-    });
-    if let Value::Object(question) = question { question } else { Map::new() }
+    fn half(&self, mut client: Client, scenarios: &[(&'static Scenario, SocketAddr)]) -> Result<Vec<Outcome>, Broken> {
+        let started = Instant::now();
+        client.import(self.environment, self.contract, self.manifest, self.compiler)?.map_err(Broken::Import)?;
+        let patience = self.environment.snapshot().graph().budget().limits().answer_seconds;
+        let longest = SHORT.max(Duration::from_secs(patience) / 2);
+        let short = (started.elapsed() * SLOWER).clamp(SHORT, longest);
+        let question = self.question(scenarios, patience, short);
+        // The process keeps to `patience` for each call itself, and then has to answer.
+        let rounds = (scenarios.len() / AT_A_TIME + 2) as u64;
+        match client.ask(question, Duration::from_secs(patience.saturating_mul(rounds)))? {
+            Answer::Outcomes { outcomes } if outcomes.len() == scenarios.len() => Ok(outcomes),
+            Answer::Outcomes { outcomes } => Err(Broken::Count(outcomes.len())),
+            Answer::Failed { failed } => Err(Broken::Import(failed)),
+        }
+    }
+
+    fn question(
+        &self,
+        scenarios: &[(&'static Scenario, SocketAddr)],
+        patience: u64,
+        short: Duration,
+    ) -> Map<String, Value> {
+        let Play { contract, servers, .. } = *self;
+        let module = contract.module_name();
+        let own = |name: &str| format!("{module}:{name}");
+        let names = contract.client;
+        let scenario = |&(scenario, server): &(&Scenario, SocketAddr)| {
+            let token = servers.token(scenario.caller);
+            json!({
+                "server": format!("http://{server}"),
+                "key": token.map(|token| &token.key),
+                "secret": token.map(|token| &token.secret),
+                "timeout": if scenario.waits { short.as_secs_f64() } else { LONG },
+                "waits": scenario.waits,
+                "plugin": "proxbox",
+                "tool": scenario.tool,
+                "arguments": scenario.arguments,
+                "longest": LONGEST_RESPONSE,
+            })
+        };
+        let question = json!({
+            "about": "scenarios",
+            "patience": patience,
+            "at_a_time": AT_A_TIME,
+            "head_start": HEAD_START,
+            "parts": {
+                "config": names.config,
+                "client": names.client,
+                "discover": names.discover,
+                "request_path": names.request_path,
+                "query": names.query,
+                "check_arguments": own("validate_plugin_tool_arguments"),
+                "check_response": own("validate_plugin_tool_response"),
+                "read_response": own(contract.document_parser),
+                "rejection": contract.payload_rejection,
+            },
+            "scenarios": scenarios.iter().map(scenario).collect::<Vec<_>>(),
+        });
+        if let Value::Object(question) = question { question } else { Map::new() }
+    }
 }

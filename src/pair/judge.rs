@@ -24,6 +24,7 @@ const STANDSTILL: Duration = Duration::from_millis(500);
 const PASSED_ON: usize = 4096;
 
 /// What was seen of the calls from outside.
+#[derive(Debug)]
 pub(super) struct Seen {
     pub(super) traffic: Vec<Traffic>,
     pub(super) strayed: Vec<Received>,
