@@ -165,7 +165,15 @@ pub fn prepare(
 pub struct Recording {
     environment: Arc<LockedEnvironment>,
     /// Or what kept the servers or the process from being there.
-    played: Result<(Sandbox, judge::Seen, Result<Vec<Outcome>, Broken>), Fault>,
+    round: Result<Round, Fault>,
+}
+
+/// Both ends of the calls.
+#[derive(Debug)]
+struct Round {
+    sandbox: Sandbox,
+    seen: judge::Seen,
+    outcomes: Result<Vec<Outcome>, Broken>,
 }
 
 /// Plays all scenarios. Most of that is waiting, so it goes beside other work.
@@ -176,7 +184,7 @@ pub fn play(
     contract: &Contract,
     manifest: &str,
 ) -> Recording {
-    let played = standby.0.map(|(servers, mut clients)| {
+    let round = standby.0.map(|(servers, mut clients)| {
         let watch = Watch::start();
         let play = Play { environment: &environment, compiler, contract, manifest, servers: &servers };
         let outcomes = play.all(&mut clients);
@@ -186,9 +194,9 @@ pub fn play(
         let stood_still = watch.finish();
         let elsewhere = servers.elsewhere();
         let (traffic, strayed) = servers.finish();
-        (sandbox, judge::Seen { traffic, strayed, elsewhere, stood_still }, outcomes)
+        Round { sandbox, seen: judge::Seen { traffic, strayed, elsewhere, stood_still }, outcomes }
     });
-    Recording { environment, played }
+    Recording { environment, round }
 }
 
 /// Judges what came of the scenarios.
@@ -208,8 +216,8 @@ pub fn verify(
         return Err(ledger.give_up(Check::PairTranscript, finding));
     }
     let hint = "run again where a server can listen on 127.0.0.1; if it stays, keep the record blocked";
-    let (sandbox, seen, outcomes) = recording.played.map_err(|fault| {
-        let finding = Finding::new("client", "servers on loopback and a process", fault.to_string(), hint);
+    let Round { sandbox, seen, outcomes } = recording.round.map_err(|fault| {
+        let finding = Finding::new("client", "servers on loopback and a process", fault.to_string(), fault.hint(hint));
         ledger.give_up(Check::PairTranscript, finding)
     })?;
     record_confinement(Check::PairConfined, Some(&sandbox), terms.require_sandbox, ledger);

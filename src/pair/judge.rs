@@ -51,8 +51,8 @@ pub(super) fn broken(broken: &Broken, stood_still: Duration, ledger: &mut Ledger
         Broken::Count(count) => ("an outcome for every scenario", format!("{count} of them")),
         Broken::Fault(fault) => ("an outcome for every scenario", fault.to_string()),
     };
-    if let Broken::Fault(Fault::Stop(_) | Fault::Start(_) | Fault::Pipe(_)) = broken {
-        let hint = "run the gate again, with more time if it ran out: --limit-seconds";
+    if let Broken::Fault(fault @ (Fault::Stop(_) | Fault::Start(_) | Fault::Pipe(_))) = broken {
+        let hint = fault.hint("run the gate again, with more time if it ran out: --limit-seconds");
         ledger.undecided(Check::PairTranscript, Finding::new("client", expected, actual, hint));
     } else {
         ledger.record(Check::PairTranscript, vec![Finding::new("client", expected, actual, REPORT_IT)]);
