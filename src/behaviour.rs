@@ -5,6 +5,7 @@
 //! is reached here, from complete transcripts. No probe learns an expected verdict, the expected version or the commit.
 
 mod channel;
+mod client;
 mod compiler;
 mod facts;
 mod judge;
@@ -30,12 +31,14 @@ use crate::contract::{Contract, Oracle, Question, Reason, Vector, Verdict};
 use crate::environment::{Environment, LockedEnvironment};
 use crate::limits::{Budget, Limits};
 
-use channel::Fault;
+pub use channel::Fault;
+pub use client::{Client, Clients, Surroundings};
 pub use compiler::Compiler;
 use facts::{Answer, EndFacts, Import, InterpreterFacts};
 pub(crate) use judge::check_of;
-use probe::{Probe, Probes};
+use probe::{DRIVER, Probe, Probes};
 use residue::Residue;
+pub(crate) use sandbox::record as record_confinement;
 pub use sandbox::{Enforcement, Sandbox, preflight};
 pub use series::Series;
 
@@ -144,12 +147,12 @@ pub struct Known {
 /// The SDK answered every required vector right, twice, and everything about the way it ran was in order.
 #[derive(Debug)]
 pub struct BehaviourReport {
-    environment: LockedEnvironment,
+    environment: Arc<LockedEnvironment>,
 }
 
 impl BehaviourReport {
     /// The environment it ran in, and through it the whole proof.
-    pub fn environment(&self) -> &LockedEnvironment {
+    pub fn environment(&self) -> &Arc<LockedEnvironment> {
         &self.environment
     }
 }
@@ -161,18 +164,26 @@ pub struct Standby {
     sandbox: Option<Sandbox>,
     interpreter: Option<InterpreterFacts>,
     probes: Result<Probes, Fault>,
+    compiler: Option<Arc<Compiler>>,
+}
+
+impl Standby {
+    /// What compiled the environment's modules, for another process that imports them.
+    pub fn compiler(&self) -> Option<Arc<Compiler>> {
+        self.compiler.clone()
+    }
 }
 
 /// Starts the process that will fork into the probes. It knows nothing of the SDK. `temporary` is where its private folder is made.
 pub fn prepare(environment: Arc<Environment>, contract: &Contract, temporary: &Path, budget: &Budget) -> Standby {
-    let (mut sandbox, mut interpreter) = (None, None);
+    let (mut sandbox, mut interpreter, mut kept) = (None, None, None);
     let patience = Duration::from_secs(budget.limits().import_seconds);
     let mut start = || {
         // The last of them first: by the time the importer gets there, it finds it compiled.
         let [site, ..] = environment.site() else { return Err(Fault::Pipe(std::io::ErrorKind::NotFound.into())) };
         let last_first: Vec<_> = contract.preload.iter().rev().copied().collect();
-        let compiler = Compiler::start(&environment, site, &last_first, temporary, budget);
-        let mut probes = Probes::start(&environment, temporary, budget)?;
+        let compiler = kept.insert(Arc::new(Compiler::start(&environment, site, &last_first, temporary, budget)));
+        let mut probes = Probes::start(&environment, DRIVER, temporary, budget, &[], |_, _| Ok(()))?;
         let sandbox = sandbox.insert(probes.sandbox().clone());
         interpreter = Some(probes.control().ask(about("interpreter"), patience)?);
         if !probes.confine(patience)? {
@@ -182,15 +193,16 @@ pub fn prepare(environment: Arc<Environment>, contract: &Contract, temporary: &P
         Ok(probes)
     };
     let probes = start();
-    Standby { environment, sandbox, interpreter, probes }
+    Standby { environment, sandbox, interpreter, probes, compiler: kept }
 }
 
 /// Starts compiling the private copy, which a process of the standby's environment can do while that one is still busy.
 pub fn compile(environment: &LockedEnvironment, contract: &Contract, temporary: &Path) -> Compiler {
     let snapshot = environment.snapshot();
     let module = contract.module_name();
+    let modules: Vec<&str> = contract.client.modules().chain([module.as_str()]).collect();
     let budget = snapshot.graph().budget();
-    Compiler::start(environment.environment(), snapshot.root(), &[&module], temporary, budget)
+    Compiler::start(environment.environment(), snapshot.root(), &modules, temporary, budget)
 }
 
 /// Draws what is asked.
@@ -223,7 +235,7 @@ pub struct Terms<'a> {
 /// # Errors
 /// [`Halt`] unless every check of the behaviour stage passed; `evidence` holds what was seen either way.
 pub fn verify(
-    environment: LockedEnvironment,
+    environment: Arc<LockedEnvironment>,
     standby: Standby,
     compiler: &Compiler,
     terms: Terms<'_>,
@@ -338,15 +350,7 @@ impl Questions<'_> {
         let (to_import, to_answer) = (self.patience(|it| it.import_seconds), self.patience(|it| it.answer_seconds));
         let pipes = probe.channel.pipes()?;
         transcript.confined = probe.confine(to_import)?;
-        let mut question = about("module");
-        question.insert("root".into(), self.environment.snapshot().root().to_string_lossy().into());
-        question.insert("code".into(), self.compiler.code().as_deref().map(Path::to_string_lossy).into());
-        question.insert("package".into(), contract.package.into());
-        question.insert("module".into(), contract.module_name().into());
-        question.insert("manifest".into(), manifest.into());
-        question.insert("document_parser".into(), contract.document_parser.into());
-        question.insert("payload_rejection".into(), contract.payload_rejection.into());
-        question.insert("manifest_rejection".into(), contract.manifest_rejection.into());
+        let question = about_module(self.environment, contract, manifest, self.compiler);
         let import = probe.channel.ask(question, to_import)?;
         let loaded = matches!(import, Import::Loaded(_));
         transcript.import = Some(import);
@@ -417,6 +421,25 @@ impl Questions<'_> {
         }
         Ok(())
     }
+}
+
+/// The question that has a process import the SDK.
+fn about_module(
+    environment: &LockedEnvironment,
+    contract: &Contract,
+    manifest: &str,
+    compiler: &Compiler,
+) -> Map<String, Value> {
+    let mut question = about("module");
+    question.insert("root".into(), environment.snapshot().root().to_string_lossy().into());
+    question.insert("code".into(), compiler.code().as_deref().map(Path::to_string_lossy).into());
+    question.insert("package".into(), contract.package.into());
+    question.insert("module".into(), contract.module_name().into());
+    question.insert("manifest".into(), manifest.into());
+    question.insert("document_parser".into(), contract.document_parser.into());
+    question.insert("payload_rejection".into(), contract.payload_rejection.into());
+    question.insert("manifest_rejection".into(), contract.manifest_rejection.into());
+    question
 }
 
 fn about(about: &str) -> Map<String, Value> {

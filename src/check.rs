@@ -21,9 +21,15 @@ pub enum Stage {
     Environment,
     /// The SDK, run and judged from outside its process.
     Behaviour,
+    /// Its client, against a producer on loopback.
+    Pair,
 }
 
 impl Stage {
+    /// Every stage, in that order.
+    pub const ALL: [Stage; 6] =
+        [Stage::Graph, Stage::Inventory, Stage::Snapshot, Stage::Environment, Stage::Behaviour, Stage::Pair];
+
     /// The stage's name in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -32,6 +38,7 @@ impl Stage {
             Stage::Snapshot => "snapshot",
             Stage::Environment => "environment",
             Stage::Behaviour => "behaviour",
+            Stage::Pair => "pair",
         }
     }
 }
@@ -94,6 +101,12 @@ checks! {
     VectorsSchema = "vectors.schema" in Behaviour: "payloads and manifests are held to the published schema";
     ProbeAgreement = "probe.agreement" in Behaviour: "two probes, asked in different orders, gave the same verdicts";
     SnapshotIntact = "snapshot.intact" in Behaviour: "the private copy was unchanged after the probes ended";
+    PairConfined = "pair.confined" in Pair: "the kernel confines the client's process to the gate's own ports, in full where that was required";
+    PairTranscript = "pair.transcript" in Pair: "the client was imported, and every call ended in time";
+    PairDiscovery = "pair.discovery" in Pair: "tools are found by the advertised links alone, and by none that leads astray";
+    PairDispatch = "pair.dispatch" in Pair: "whatever is answered, a tool's target is asked once, and a refusal or a doubtful outcome is no success";
+    PairNumbers = "pair.numbers" in Pair: "what is submitted is what was asked, number by number, and nothing the contract refuses";
+    PairElsewhere = "pair.elsewhere" in Pair: "nothing is sent anywhere else, and the credential in its header alone";
 }
 
 impl Check {

@@ -48,10 +48,35 @@ pub struct Contract {
     pub payload_rejection: &'static str,
     /// `module:name` of the exception class, exactly, with which the manifest model rejects a manifest.
     pub manifest_rejection: &'static str,
+    /// What the SDK's client is called.
+    pub client: Client,
     /// The contracts an activation record must list, in its order.
     pub required_contracts: &'static [&'static str],
     manifest: &'static str,
     vectors: &'static VectorFile,
+}
+
+/// What makes a call of a tool, each as `module:name`.
+#[derive(Clone, Copy, Debug)]
+pub struct Client {
+    /// The class of the client's settings: `base_url`, `token_key`, `token_secret`, `timeout` in seconds.
+    pub config: &'static str,
+    /// The class of the client, with `request_bounded` and `close`.
+    pub client: &'static str,
+    /// The coroutine that finds a plugin's tools.
+    pub discover: &'static str,
+    /// What puts a tool's path below its plugin's root.
+    pub request_path: &'static str,
+    /// What makes a reading tool's arguments a query.
+    pub query: &'static str,
+}
+
+impl Client {
+    /// The modules all of that is in.
+    pub fn modules<'a>(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let places = [self.config, self.client, self.discover, self.request_path, self.query];
+        places.into_iter().filter_map(|place| place.split(':').next())
+    }
 }
 
 static BRIDGE_V1: Contract = Contract {
@@ -71,6 +96,13 @@ static BRIDGE_V1: Contract = Contract {
     document_parser: "parse_plugin_tool_response_document",
     payload_rejection: "netbox_sdk.plugin_bridge:PluginBridgeError",
     manifest_rejection: "pydantic_core._pydantic_core:ValidationError",
+    client: Client {
+        config: "netbox_sdk.config:Config",
+        client: "netbox_sdk.client:NetBoxApiClient",
+        discover: "netbox_sdk.plugin_bridge:discover_plugin_manifests",
+        request_path: "netbox_sdk.plugin_bridge:plugin_tool_request_path",
+        query: "netbox_sdk.plugin_bridge:plugin_arguments_to_query",
+    },
     required_contracts: &["lossless-json-integer-identity", "bounded-rfc3339-normalization"],
     manifest: MANIFEST,
     vectors: &VECTORS,
@@ -81,6 +113,13 @@ static DEMO: Contract = Contract {
     dependencies: &[],
     preload: &[],
     manifest_rejection: "netbox_sdk.plugin_bridge:PluginManifestError",
+    client: Client {
+        config: "netbox_sdk.client:Config",
+        discover: "netbox_sdk.client:discover_plugin_manifests",
+        request_path: "netbox_sdk.client:plugin_tool_request_path",
+        query: "netbox_sdk.client:plugin_arguments_to_query",
+        ..BRIDGE_V1.client
+    },
     ..BRIDGE_V1
 };
 

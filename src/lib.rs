@@ -4,8 +4,8 @@
 //! its fields private. What was not verified cannot be written down.
 //!
 //! ```text
-//! ExpectedIdentity ─▶ VerifiedGraph ─▶ VerifiedInventory ─▶ Snapshot ─▶ LockedEnvironment ─▶ BehaviourReport ─▶ Approval
-//!    identity           graph             inventory         snapshot      environment          behaviour         report
+//! ExpectedIdentity ─▶ VerifiedGraph ─▶ VerifiedInventory ─▶ Snapshot ─▶ LockedEnvironment ─▶ BehaviourReport ─▶ PairReport ─▶ Approval
+//!    identity           graph             inventory         snapshot      environment          behaviour          pair         report
 //! ```
 //!
 //! An `Approval` is what it takes to write an activation record that says `active`.
@@ -17,6 +17,7 @@
 //! activation     the record: read strictly, replaced in one durable step     committed   what else the producer commits
 //! report         what was concluded, for people, machines and auditors       producer    the producer, on loopback
 //! pipeline       the one function that orders the stages
+//!   pair         the SDK's client, driven against a producer on loopback
 //!   behaviour    two isolated processes, asked and judged from outside
 //!   environment  the virtual environment, file by file
 //!   snapshot     the private copy, written from verified blobs
@@ -49,6 +50,7 @@ pub mod graph;
 pub mod identity;
 pub mod inventory;
 pub mod limits;
+pub mod pair;
 pub mod parallel;
 pub mod pipeline;
 pub mod producer;

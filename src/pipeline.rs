@@ -2,8 +2,10 @@
 
 mod preflight;
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +18,7 @@ use crate::graph::{self, Source};
 use crate::identity::{CommitId, ExpectedIdentity, ReleaseVersion};
 use crate::inventory::{self, Release, ReleaseFile};
 use crate::limits::Budget;
+use crate::pair;
 use crate::report::Approval;
 use crate::snapshot::{self, Snapshot, SnapshotFile};
 
@@ -73,6 +76,8 @@ pub struct Evidence {
     pub interpreter_sha256: Option<String>,
     /// What the probes showed.
     pub behaviour: behaviour::Evidence,
+    /// What the client did.
+    pub pair: pair::Evidence,
     /// How long each stage took, as far as it ran.
     pub durations: Vec<(Stage, Duration)>,
 }
@@ -112,26 +117,33 @@ fn prove(
     thread::scope(|scope| {
         let (examined, examination) = mpsc::sync_channel(1);
         let (ready, standby) = mpsc::sync_channel(1);
+        let (paired, pair) = mpsc::sync_channel(1);
         scope.spawn(|| {
             // Owned, so that they are closed when this ends in a panic, too.
-            let (examined, ready) = (examined, ready);
+            let (examined, ready, paired) = (examined, ready, paired);
             let examination = environment::examine(identity.environment_root(), &side);
             let environment = examination.environment().cloned();
             let _ = examined.send(examination);
             if let Some(environment) = environment {
-                let _ = ready.send(behaviour::prepare(environment, request.contract, room, &side));
+                let standby = behaviour::prepare(environment.clone(), request.contract, room, &side);
+                let compiler = standby.compiler();
+                let _ = ready.send(standby);
+                let _ = paired.send(pair::prepare(&environment, request.contract, compiler, room, &side));
             }
         });
-        let outcome = conclude(request, identity, room, observer, run, &Ahead { examination, standby });
+        let outcome =
+            conclude(request, identity, room, observer, run, Ahead { examination, standby, pair, side: &side });
         side.abandon();
         outcome
     })
 }
 
 /// What needs nothing of the SDK, done while git is verified. None of it is looked at if git's half refuses.
-struct Ahead {
+struct Ahead<'a> {
     examination: Receiver<Examination>,
     standby: Receiver<Standby>,
+    pair: Receiver<pair::Standby>,
+    side: &'a Budget,
 }
 
 fn conclude(
@@ -140,31 +152,44 @@ fn conclude(
     room: &Path,
     observer: Observer<'_>,
     run: &mut Run,
-    ahead: &Ahead,
+    ahead: Ahead<'_>,
 ) -> Result<Approval, Halt> {
     let snapshot = materialise(request, room, observer, run)?;
-    let environment = timed(Stage::Environment, observer, run, |run| {
-        let examination = received(&ahead.examination, Check::EnvironmentRoot, run)?;
+    let environment = Arc::new(timed(Stage::Environment, observer, run, |run| {
+        let examination = received(ahead.examination.recv(), Check::EnvironmentRoot, run)?;
         environment::verify(snapshot, examination, identity, request.wheelhouse, &mut run.ledger)
-    })?;
+    })?);
     run.evidence.distributions = environment.distributions().to_vec();
     run.evidence.interpreter_sha256 = Some(environment.environment().interpreter_sha256().to_owned());
-    let report = timed(Stage::Behaviour, observer, run, |run| {
-        let Request { contract, seed, generated, require_sandbox, deny_advisories, .. } = *request;
-        let compiler = behaviour::compile(&environment, contract, room);
-        // While the process that imports ahead is still at it.
-        let series = behaviour::draw(contract, generated, seed, &mut run.ledger)?;
-        let standby = received(&ahead.standby, Check::ProbeIsolated, run)?;
-        let manifest = request.manifest.unwrap_or_else(|| contract.manifest());
-        let terms = Terms { contract, require_sandbox, manifest, deny_advisories };
-        behaviour::verify(environment, standby, &compiler, terms, &series, &mut run.evidence.behaviour, &mut run.ledger)
-    })?;
-    Approval::conclude(&report, &mut run.ledger)
+    let Request { contract, seed, generated, require_sandbox, deny_advisories, .. } = *request;
+    let compiler = behaviour::compile(&environment, contract, room);
+    let manifest = request.manifest.unwrap_or_else(|| contract.manifest());
+    let terms = Terms { contract, require_sandbox, manifest, deny_advisories };
+    thread::scope(|scope| {
+        let Ahead { standby, pair, side, .. } = ahead;
+        let (whose, compiled) = (environment.clone(), &compiler);
+        let played = scope.spawn(move || Ok(pair::play(whose, pair.recv()?, compiled, contract, manifest)));
+        let report = timed(Stage::Behaviour, observer, run, |run| {
+            // While the process that imports ahead is still at it.
+            let series = behaviour::draw(contract, generated, seed, &mut run.ledger)?;
+            let standby = received(standby.recv(), Check::ProbeIsolated, run)?;
+            let (evidence, ledger) = (&mut run.evidence.behaviour, &mut run.ledger);
+            behaviour::verify(environment.clone(), standby, &compiler, terms, &series, evidence, ledger)
+        });
+        // Nobody asks any more how the scenarios go.
+        let report = report.inspect_err(|_| side.abandon())?;
+        let report = timed(Stage::Pair, observer, run, |run| {
+            let played = played.join().unwrap_or_else(|payload| resume_unwind(payload));
+            let recording = received(played, Check::PairTranscript, run)?;
+            pair::verify(report, recording, terms, &mut run.evidence.pair, &mut run.ledger)
+        })?;
+        Approval::conclude(&report, &mut run.ledger)
+    })
 }
 
 /// What the other thread sent; nothing comes only if it panicked, and then the whole run ends in that panic.
-fn received<T>(from: &Receiver<T>, check: Check, run: &mut Run) -> Result<T, Halt> {
-    from.recv().map_err(|gone| {
+fn received<T>(sent: Result<T, RecvError>, check: Check, run: &mut Run) -> Result<T, Halt> {
+    sent.map_err(|gone| {
         let finding = Finding::new("work ahead", "a result", gone.to_string(), "report this as a bug");
         run.ledger.give_up(check, finding)
     })

@@ -4,9 +4,9 @@ pub mod attestation;
 pub mod audit;
 pub mod v1;
 
-use crate::behaviour::BehaviourReport;
 use crate::check::{Halt, Ledger, Stage, TABLE};
 use crate::identity::ExpectedIdentity;
+use crate::pair::PairReport;
 
 /// The conclusion of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -55,12 +55,12 @@ impl Approval {
     }
 
     /// Approves what the last stage's output stands for, if every row of the table passed.
-    pub(crate) fn conclude(report: &BehaviourReport, ledger: &mut Ledger) -> Result<Self, Halt> {
-        for stage in [Stage::Graph, Stage::Inventory, Stage::Snapshot, Stage::Environment, Stage::Behaviour] {
+    pub(crate) fn conclude(report: &PairReport, ledger: &mut Ledger) -> Result<Self, Halt> {
+        for stage in Stage::ALL {
             ledger.close(stage)?;
         }
         debug_assert!(ledger.all_passed() && !TABLE.is_empty());
-        Ok(Approval { identity: report.environment().identity().clone() })
+        Ok(Approval { identity: report.behaviour().environment().identity().clone() })
     }
 
     /// An approval out of thin air, for unit tests of what comes after.

@@ -202,7 +202,10 @@ fn what_contradicts_itself_is_refused_even_with_a_fitting_digest() {
         }
         report["vectors"] = json!([]);
     });
-    assert_eq!(ids(&dressed), ["audit.environment", "audit.module", "audit.loaded", "audit.vectors"]);
+    assert_eq!(
+        ids(&dressed),
+        ["audit.times", "audit.environment", "audit.module", "audit.loaded", "audit.vectors", "audit.pair"]
+    );
     assert_eq!(ids("{"), ["audit.json"]);
 }
 

@@ -71,7 +71,10 @@ fn a_temporary_folder_without_room_is_no_evidence_against_the_sdk() {
         }
     }
     assert_eq!(last, Verdict::Passed);
-    assert_eq!(told, BTreeSet::from(["snapshot.digest", "probe.isolated", "probe.transcript"]));
+    // Three processes furnish their homes at the same time; which of them is short of room, chance decides.
+    assert!(told.remove("snapshot.digest"));
+    let homeless = BTreeSet::from(["probe.isolated", "probe.transcript", "pair.transcript"]);
+    assert!(!told.is_empty() && told.is_subset(&homeless), "{told:?}");
 }
 
 #[test]

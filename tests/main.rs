@@ -28,6 +28,7 @@ mod locked;
 mod messages;
 mod network;
 mod package;
+mod pair;
 mod papers;
 mod processes;
 mod producer;

@@ -8,6 +8,7 @@ mod commands;
 mod subject;
 
 use paired_sdk_gate::check::TABLE;
+pub use subject::Scene;
 
 /// Holds the text against `tests/messages/NAME.snap`.
 fn hold(name: &str, text: &str) {

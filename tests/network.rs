@@ -6,7 +6,7 @@ use std::process::Command;
 use object::{Object, ObjectSymbol};
 use serde_json::Value;
 
-use crate::support::offline::without_network;
+use crate::support::offline::{without_loopback, without_network};
 
 const GATE: &str = env!("CARGO_BIN_EXE_paired-sdk-gate");
 
@@ -100,6 +100,16 @@ fn the_demo_succeeds_without_a_network() {
     assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
     assert!(stdout.contains("PASSED: "), "{stdout}");
     assert_eq!(stdout.matches("\nrefused ").count(), 4, "{stdout}");
+}
+
+/// Where nothing can be sent, what was not sent proves nothing: that is told as such, and never against the SDK.
+#[test]
+fn without_a_loopback_interface_nothing_is_decided() {
+    let output = without_loopback(GATE).args(["demo", "--format", "json"]).output().unwrap();
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let first = &summary["cases"][0];
+    assert_eq!((&first["verdict"], &first["failed"]), (&"unverifiable".into(), &serde_json::json!([])));
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]

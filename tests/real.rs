@@ -7,6 +7,7 @@ mod environment;
 mod fresh;
 mod gate;
 mod influence;
+mod live;
 mod makers;
 mod mutants;
 mod pairing;

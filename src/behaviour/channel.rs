@@ -48,7 +48,7 @@ pub enum Fault {
 
 impl Fault {
     /// What to do about it: make room, where the disk is full, and else what is given.
-    pub(super) fn hint(&self, otherwise: &'static str) -> &'static str {
+    pub(crate) fn hint(&self, otherwise: &'static str) -> &'static str {
         match self {
             Fault::Start(error) if error.is_out_of_room() => NO_ROOM,
             _ => otherwise,

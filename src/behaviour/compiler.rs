@@ -22,7 +22,7 @@ impl Compiler {
         temporary: &Path,
         budget: &Budget,
     ) -> Self {
-        let started = Process::start(environment, SCRIPT, temporary, budget, |command, private| {
+        let started = Process::start(environment, SCRIPT, temporary, budget, &[], |command, private| {
             command.arg(private.join("code")).arg(folder).args(modules);
             Ok(())
         });
@@ -30,7 +30,7 @@ impl Compiler {
     }
 
     /// Where the code is, each at the absolute path of its source below here.
-    pub(super) fn code(&self) -> Option<PathBuf> {
+    pub(crate) fn code(&self) -> Option<PathBuf> {
         self.0.as_ref().map(|process| process.private("code"))
     }
 }

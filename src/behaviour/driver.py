@@ -41,7 +41,8 @@ def never_from_bytecode(roots, compiled):
     return hook
 
 
-def serve():
+def serve(further=None):
+    """Answers until the questions end. `further` maps what else may be asked about to what returns the facts."""
     # Held as locals: rebinding a name of a module or of builtins does not reach them.
     read, write, close, exit_now = os.read, os.write, os.close, os._exit
     loads, text_of, kind_of, anything = json.loads, repr, type, BaseException
@@ -246,6 +247,8 @@ def serve():
             ask(asked, loaded)
         elif about == "end":
             end(asked)
+        elif further and about in further:
+            answer(asked["nonce"], **further[about](asked))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ pub(super) fn judge(
     let transcripts = &interview.transcripts;
     isolation(interview, environment, evidence, ledger);
     evidence.sandbox = interview.sandbox.clone();
-    sandbox::record(interview.sandbox.as_ref(), require_sandbox, ledger);
+    sandbox::record(Check::ProbeConfined, interview.sandbox.as_ref(), require_sandbox, ledger);
     let imports: Vec<_> = transcripts.iter().filter_map(|transcript| transcript.import.as_ref()).collect();
     if !imports.is_empty() {
         module(&imports, environment, contract, evidence, ledger);

@@ -5,7 +5,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
@@ -19,7 +19,8 @@ use super::sandbox::{Later, Sandbox};
 use crate::environment::Environment;
 use crate::limits::Budget;
 
-const DRIVER: &str = include_str!("driver.py");
+/// What answers questions, and forks when asked to.
+pub(super) const DRIVER: &str = include_str!("driver.py");
 
 /// The descriptors on which the forks are asked and answer.
 const DESCRIPTORS: [[i32; 2]; 2] = [[3, 4], [5, 6]];
@@ -76,11 +77,19 @@ fn confine(channel: &mut Channel, later: Later, patience: Duration) -> Result<bo
 }
 
 impl Probes {
-    /// Starts the driver.
+    /// Starts [`DRIVER`], or a script that runs it. It, and what it forks, may connect to these TCP `ports`; `complete` adds surroundings
+    /// and files of its private folder.
     ///
     /// # Errors
     /// It could not be started.
-    pub(super) fn start(environment: &Environment, temporary: &Path, budget: &Budget) -> Result<Self, Fault> {
+    pub(super) fn start(
+        environment: &Environment,
+        script: &str,
+        temporary: &Path,
+        budget: &Budget,
+        ports: &[u16],
+        complete: impl FnOnce(&mut Command, &Path) -> Result<(), Fault>,
+    ) -> Result<Self, Fault> {
         let complaints = Complaints::default();
         let mut mappings = Vec::new();
         let mut fork = |[asked, answering]: [i32; 2]| {
@@ -91,7 +100,8 @@ impl Probes {
             Channel::new(questions, answers, budget, &complaints)
         };
         let forks = [fork(DESCRIPTORS[0])?, fork(DESCRIPTORS[1])?];
-        let mut process = Process::start(environment, DRIVER, temporary, budget, |command, _| {
+        let mut process = Process::start(environment, script, temporary, budget, ports, |command, private| {
+            complete(command, private)?;
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             command.fd_mappings(mappings).map_err(|error| Fault::Pipe(io::Error::other(error.to_string())))?;
             Ok(())

@@ -30,7 +30,8 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts `bin/python -I -S -B` of the environment on a script, in a fresh folder in `temporary`, the only one it may write to,
-    /// and with an empty environment. Besides its folder, `temporary` is readable. `complete` adds arguments and descriptors.
+    /// and with an empty environment. Besides its folder, `temporary` is readable. It may connect to these TCP `ports`. `complete` adds
+    /// arguments and descriptors.
     ///
     /// # Errors
     /// It could not be started.
@@ -39,6 +40,7 @@ impl Process {
         script: &str,
         temporary: &Path,
         budget: &Budget,
+        ports: &[u16],
         complete: impl FnOnce(&mut Command, &Path) -> Result<(), Fault>,
     ) -> Result<Self, Fault> {
         let private = private_folder(temporary)?;
@@ -59,7 +61,7 @@ impl Process {
         readable.push(temporary.to_owned());
         // A thread of its own, which the sandbox is put on and which ends once the process has inherited it.
         let confined = std::thread::scope(|scope| {
-            scope.spawn(|| (sandbox::confine(private.path(), &readable), command.spawn())).join()
+            scope.spawn(|| (sandbox::confine(private.path(), &readable, ports), command.spawn())).join()
         });
         let (mut sandbox, child) =
             confined.map_err(|_| Fault::Pipe(io::Error::other("the thread that starts a process panicked")))?;

@@ -21,10 +21,10 @@ pub(super) use seccomp::Later;
 /// What was enforced on the probes.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct Sandbox {
-    /// Landlock: no write outside the private folder, no read outside the interpreter, the environment and the private copy, no TCP,
-    /// no signal to another process.
+    /// Landlock: no write outside the private folder, no read outside the interpreter, the environment and the private copy, no TCP
+    /// but to the gate's own ports, no signal to another process.
     pub landlock: Enforcement,
-    /// seccomp: no other program, no new process, no socket, no tracing or reading of other processes, no change of ownership,
+    /// seccomp: no other program, no new process, no socket but the client's streams, no tracing or reading of other processes, no change of ownership,
     /// permissions or limits, no mount, no new namespace, no way out of the process group.
     pub seccomp: Enforcement,
     /// Limits on memory, file size, open files, core dumps and processor time.
@@ -45,20 +45,20 @@ impl Sandbox {
     }
 }
 
-/// Records whether a probe was confined as far as was `required`; none if none started.
-pub(super) fn record(sandbox: Option<&Sandbox>, required: bool, ledger: &mut Ledger) {
+/// Records for `check` whether a process was confined as far as was `required`; none if none started.
+pub(crate) fn record(check: Check, sandbox: Option<&Sandbox>, required: bool, ledger: &mut Ledger) {
     if required && !sandbox.is_some_and(Sandbox::is_complete) {
         let actual = match sandbox {
             Some(Sandbox { landlock, seccomp, limits }) => {
                 format!("landlock {landlock:?}, seccomp {seccomp:?}, limits {limits:?}")
             }
-            None => "no probe that started".into(),
+            None => "no process that started".into(),
         };
         let hint = "run on a kernel that offers all of it (Linux 6.12 or later), or without --require-sandbox";
         let finding = Finding::new("sandbox", "landlock, seccomp and limits in full", actual, hint);
-        return ledger.undecided(Check::ProbeConfined, finding);
+        return ledger.undecided(check, finding);
     }
-    ledger.record(Check::ProbeConfined, vec![]);
+    ledger.record(check, vec![]);
 }
 
 /// What the kernel would enforce on a probe that writes in `temporary`, tried on a thread that ends. The filters that a probe puts
@@ -66,14 +66,14 @@ pub(super) fn record(sandbox: Option<&Sandbox>, required: bool, ledger: &mut Led
 ///
 /// It is recorded as it would be of a probe.
 pub fn preflight(temporary: &Path, limits: &Limits, required: bool, ledger: &mut Ledger) -> Sandbox {
-    let confined = std::thread::scope(|scope| scope.spawn(|| confine(temporary, &[])).join());
+    let confined = std::thread::scope(|scope| scope.spawn(|| confine(temporary, &[], &[])).join());
     let nothing = Sandbox { landlock: Enforcement::None, seccomp: Enforcement::None, limits: Enforcement::None };
     let mut sandbox = confined.unwrap_or(nothing);
     let granted = |(resource, bound)| getrlimit(resource).maximum.is_none_or(|most| most >= bound);
     if bounds(limits).into_iter().all(granted) {
         sandbox.limits = Enforcement::Full;
     }
-    record(Some(&sandbox), required, ledger);
+    record(Check::ProbeConfined, Some(&sandbox), required, ledger);
     sandbox
 }
 
@@ -90,14 +90,14 @@ pub enum Enforcement {
 }
 
 /// Confines the calling thread for good, and whatever it starts. Only below `writable` may files be written, only below that,
-/// `readable` and the system's libraries may they be read.
-pub(super) fn confine(writable: &Path, readable: &[PathBuf]) -> Sandbox {
-    let landlock = match landlock::restrict(writable, readable) {
+/// `readable` and the system's libraries may they be read. To these TCP ports alone may it connect, of whatever address.
+pub(super) fn confine(writable: &Path, readable: &[PathBuf], ports: &[u16]) -> Sandbox {
+    let landlock = match landlock::restrict(writable, readable, ports) {
         Ok(RulesetStatus::FullyEnforced) => Enforcement::Full,
         Ok(RulesetStatus::PartiallyEnforced) => Enforcement::Partial,
         Ok(RulesetStatus::NotEnforced) | Err(_) => Enforcement::None,
     };
-    let seccomp = if seccomp::restrict().is_ok() { Enforcement::Full } else { Enforcement::None };
+    let seccomp = if seccomp::restrict(!ports.is_empty()).is_ok() { Enforcement::Full } else { Enforcement::None };
     Sandbox { landlock, seccomp, limits: Enforcement::None }
 }
 

@@ -148,6 +148,30 @@ impl Check {
             Check::SnapshotIntact => {
                 ("the SDK changed its own files while it was being asked", "certify a commit that leaves them alone")
             }
+            Check::PairConfined => (
+                "the kernel lacks a part of what keeps the client's process to the gate's own ports, and --require-sandbox asks for all",
+                "run on Linux 6.12 or later, or without --require-sandbox",
+            ),
+            Check::PairTranscript => (
+                "the client cannot be imported, its process ended, or a call neither returned nor raised in time",
+                "certify a commit whose client gives up by itself; a slow machine can raise --limit-answer-seconds",
+            ),
+            Check::PairDiscovery => (
+                "the client went on with a descriptor, a link or a version that it has to refuse, or asked for a page that it must not",
+                "certify a commit that discovers as the specification says; the finding names the scenario and what was sent",
+            ),
+            Check::PairDispatch => (
+                "a submission was sent again, followed a redirect, or what was answered reached the caller as something else",
+                "keep the record blocked: an agent could start the same job twice, or believe that it had",
+            ),
+            Check::PairNumbers => (
+                "a submission differs from what was asked, or what the contract refuses was submitted",
+                "certify a commit that sends numbers with their exact value and validates before it sends",
+            ),
+            Check::PairElsewhere => (
+                "a request reached a server that was never configured, or the secret stands outside its header",
+                "keep the record blocked: credentials can leak",
+            ),
         }
     }
 }

@@ -4,6 +4,7 @@
 pub const DEMO_SDK: &[(&str, &str)] = &[
     ("pyproject.toml", include_str!("../../fixtures/demo_sdk/pyproject.toml")),
     ("netbox_sdk/__init__.py", include_str!("../../fixtures/demo_sdk/netbox_sdk/__init__.py")),
+    ("netbox_sdk/client.py", include_str!("../../fixtures/demo_sdk/netbox_sdk/client.py")),
     ("netbox_sdk/plugin_bridge.py", include_str!("../../fixtures/demo_sdk/netbox_sdk/plugin_bridge.py")),
 ];
 

@@ -1,5 +1,6 @@
 //! HTTP/1.1 messages: requests as they were read, replies as they are to be written, soundly or not.
 
+use std::io::Write;
 use std::net::SocketAddr;
 
 use serde_json::Value;
@@ -164,6 +165,16 @@ impl Reply {
         Reply { delivery, ..self }
     }
 
+    /// The same, its body deflated.
+    #[must_use]
+    pub fn compressed(mut self) -> Reply {
+        let mut writer = gix::zlib::stream::deflate::Write::new(Vec::new(), gix::zlib::Compression::BEST_SPEED);
+        // Writing to memory does not fail.
+        let _ = writer.write_all(&self.body).and_then(|()| writer.flush());
+        self.body = writer.into_inner();
+        self.header("Content-Encoding", "deflate")
+    }
+
     /// The head alone.
     pub(super) fn without_body(mut self) -> Reply {
         self.headers.push(("Content-Length".into(), self.body.len().to_string()));
@@ -221,6 +232,7 @@ fn reason(status: u16) -> &'static str {
         401 => "Unauthorized",
         403 => "Forbidden",
         404 => "Not Found",
+        409 => "Conflict",
         405 => "Method Not Allowed",
         411 => "Length Required",
         413 => "Content Too Large",

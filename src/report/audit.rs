@@ -3,6 +3,7 @@
 
 mod conclusion;
 mod evidence;
+mod pair;
 mod vectors;
 
 use std::sync::LazyLock;
@@ -60,6 +61,7 @@ pub fn faults(bytes: &[u8]) -> Vec<Fault> {
         conclusion::faults(&report, &mut faults);
         evidence::faults(&report, &mut faults);
         vectors::faults(&report, &mut faults);
+        pair::faults(&report, &mut faults);
     }
     faults
 }

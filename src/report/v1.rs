@@ -59,6 +59,8 @@ pub struct Report {
     pub checks: Vec<CheckResult>,
     /// Every vector asked, in the contract's order.
     pub vectors: Vec<VectorResult>,
+    /// What the client did in every scenario, in table order.
+    pub pair: Pair,
     /// Divergences that the required contracts do not cover.
     pub advisories: Vec<Advisory>,
     /// What happened to the activation record.
@@ -105,6 +107,32 @@ pub struct Subject {
     pub package: String,
     /// SHA-256 over the package's files, once copied: one line each in path order, `<mode> <sha256> <path>\n`.
     pub package_digest: Option<String>,
+}
+
+/// The client against the producer.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Pair {
+    /// What the kernel enforced on the client's process, once it was started.
+    pub sandbox: Option<Sandbox>,
+    /// The scenarios, in table order.
+    pub scenarios: Vec<ScenarioResult>,
+}
+
+/// One scenario.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ScenarioResult {
+    /// Its stable id.
+    pub id: &'static str,
+    /// What was sent, in order: method and target of each request.
+    pub requests: Vec<String>,
+    /// How many of them were submissions.
+    pub posts: u64,
+    /// How the call had to end.
+    pub expected: String,
+    /// How it ended.
+    pub observed: String,
 }
 
 /// The package's files.

@@ -90,7 +90,7 @@ const WORDS: &[&[&str]] = &[
     &["self-consistent", "anchored"],
     &["100644", "100755"],
     &["arguments", "response", "manifest"],
-    &["graph", "inventory", "snapshot", "environment", "behaviour"],
+    &["graph", "inventory", "snapshot", "environment", "behaviour", "pair"],
     &["snapshot", "environment", "standard-library", "built-in", "in-memory", "probe", "elsewhere"],
     &["bridge-v1-schema", "lossless-json-integer-identity", "bounded-rfc3339-normalization"],
     &["proxbox-bridge-v1", "demo-bridge-v1"],
@@ -197,9 +197,18 @@ pub const BEYOND_ANY: &[(&str, &[&str])] = &[
 /// Where besides nothing in a report that passed says otherwise, and why.
 pub const BEYOND_A_PASS: &[(&str, &[&str])] = &[
     (
-        "identifies a machine's libraries, which are not at hand",
-        &["/module/loaded less one", "/module/loaded/*/kind", "/module/loaded/*/name", "/module/loaded/*/origin"],
+        "identifies a machine's libraries and kernel, which are not at hand",
+        &[
+            "/module/loaded less one",
+            "/module/loaded/*/kind",
+            "/module/loaded/*/name",
+            "/module/loaded/*/origin",
+            "/pair/sandbox/landlock",
+            "/pair/sandbox/limits",
+            "/pair/sandbox/seccomp",
+        ],
     ),
+    ("is a time by a clock of the host", &["/run/stages/pair"]),
     (
         "digests a record that is not at hand; --record holds it against the latter",
         &["/record/after_sha256", "/record/before_sha256"],

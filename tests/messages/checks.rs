@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::hold;
 use super::subject::{BRIDGE, INIT, Scene};
+use crate::pair;
 use crate::support::artifact;
 use crate::support::half;
 
@@ -256,6 +257,47 @@ fn probe() {
                  _calls.append(None)\n    if len(_calls) > 2:\n        _honest(tool, response)",
             );
             }),
+        ],
+    );
+}
+
+/// Has the kernel know no rules about ports, which the client's process alone is given.
+const NO_PORTS: &str = r#"exec python3 -c '
+import ctypes, os, sys
+def step(code, value, yes=0, no=0):
+    return code.to_bytes(2, "little") + bytes([yes, no]) + value.to_bytes(4, "little")
+load, equal, answer = 0x20, 0x15, 0x06
+number, rule = 0, 24
+landlock_add_rule, net_port, unknown = 445, 2, 0x50000 | 22
+program = step(load, number) + step(equal, landlock_add_rule, no=3) + step(load, rule) + step(equal, net_port, no=1)
+program += step(answer, unknown) + step(answer, 0x7fff0000)
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+prctl = ctypes.CDLL(None, use_errno=True).prctl
+no_new_privileges, set_seccomp, filter_mode = 38, 22, 2
+zero = ctypes.c_ulong(0)
+done = prctl(no_new_privileges, ctypes.c_ulong(1), zero, zero, zero)
+done |= prctl(set_seccomp, ctypes.c_ulong(filter_mode), ctypes.byref(Program(len(program) // 8, program)))
+os.execv(sys.argv[1], sys.argv[1:]) if done == 0 else sys.exit("no filter")
+' "$0" "$@";"#;
+
+#[test]
+fn pair() {
+    play(
+        "pair",
+        &[
+            ("a kernel that confines the client less", |scene| {
+                scene.before = NO_PORTS;
+                scene.with(&["--require-sandbox"]);
+            }),
+            ("a client that cannot be imported", |scene| {
+                scene.commit("netbox_sdk/config.py", |_| pair::MISSING.into())
+            }),
+            ("a link that leads astray", |scene| scene.client(pair::UNPINNED)),
+            ("a submission repeated", |scene| scene.client(&pair::wrapped(pair::AGAIN))),
+            ("numbers rounded", |scene| scene.client(&pair::wrapped(pair::HALVED))),
+            ("a credential in the address", |scene| scene.client(&pair::wrapped(pair::LEAK))),
+            ("a request elsewhere", |scene| scene.client(&pair::wrapped(pair::ELSEWHERE))),
         ],
     );
 }

@@ -30,7 +30,10 @@ impl Scene {
         let own = "class PluginManifestError(ValueError):\n    \"\"\"A document is no bridge-v1 manifest.\"\"\"\n";
         let borrowed = "import jsonschema, pydantic\nfrom pydantic_core._pydantic_core import ValidationError as PluginManifestError\n";
         assert!(source.contains(own));
-        subject.repo.write(BRIDGE, source.replace(own, borrowed));
+        // Where the real one has them. The client's module needs what stands before.
+        let calls = "from netbox_sdk.client import discover_plugin_manifests, plugin_arguments_to_query, plugin_tool_request_path\n";
+        subject.repo.write(BRIDGE, format!("{}\n\n{calls}", source.replace(own, borrowed)));
+        subject.repo.write("netbox_sdk/config.py", "from netbox_sdk.client import Config\n");
         subject.commit = subject.repo.commit_all("The embedded SDK, as the real one is made");
         let temporary = subject.temporary();
         let site = subject.site().strip_prefix(&subject.environment).unwrap().to_str().unwrap().to_owned();
@@ -53,6 +56,11 @@ impl Scene {
     /// Commits what comes after the bridge module's own code.
     pub fn append(&mut self, code: &str) {
         self.commit(BRIDGE, |source| format!("{source}\n\n{code}\n"));
+    }
+
+    /// Commits what comes after the client's own code.
+    pub fn client(&mut self, code: &str) {
+        self.commit(crate::pair::CLIENT, |source| format!("{source}\n\n{code}\n"));
     }
 
     /// Commits what a hostile SDK adds.
@@ -86,6 +94,17 @@ impl Scene {
         let text = text
             .replace(self.subject.dir.path().to_str().unwrap(), "/dir")
             .replace(&self.site, "lib/python/site-packages");
+        // Ports are drawn by the kernel, and what comes after one stays.
+        let mut servers = text.split("127.0.0.1:");
+        let first = servers.next().unwrap_or_default().to_owned();
+        let text = servers.fold(first, |text, rest| {
+            format!("{text}127.0.0.1:PORT{}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+        });
+        // So is the token of each run.
+        const SECRET: usize = 40;
+        let mut secrets = text.split("?secret=");
+        let first = secrets.next().unwrap_or_default().to_owned();
+        let text = secrets.fold(first, |text, rest| format!("{text}?secret=SECRET{}", &rest[SECRET..]));
         let drawn = |part: &&str| {
             part.len() >= 12 && part.is_char_boundary(12) && {
                 let (name, rest) = part.split_at(12);

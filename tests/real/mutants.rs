@@ -40,9 +40,9 @@ fn table() -> Vec<Mutant> {
     mutants
 }
 
-/// A repository of the modules that the bridge needs, with this after the bridge's own text. What is left out, many megabytes of
+/// A repository of the modules that the bridge needs, with this after that module's own text. What is left out, many megabytes of
 /// generated models, it does not import.
-fn repository(folder: &Path, appended: &str) -> Subject {
+pub fn repository(folder: &Path, module: &str, appended: &str) -> Subject {
     let original = registry::subject(VERSION);
     let repo = Repo::init(folder.join("repo"));
     let package = original.repo.join("netbox_sdk");
@@ -53,7 +53,7 @@ fn repository(folder: &Path, appended: &str) -> Subject {
             ["models", "typed_versions"].iter().any(|name| path.starts_with(&format!("netbox_sdk/{name}/")));
         if entry.file_type().is_file() && path.ends_with(".py") && !generated {
             let mut text = fs::read(entry.path()).unwrap();
-            if path == BRIDGE {
+            if path == module {
                 text.extend_from_slice(appended.as_bytes());
             }
             repo.put(&folder.join("repo").join(path), &text);
@@ -71,7 +71,7 @@ fn source(mutant: &Mutant) -> String {
 fn survivors(mutants: &[&Mutant], seed: u64) -> Vec<String> {
     let verdicts = parallel::map(mutants, |mutant| {
         let folder = registry::scratch();
-        let subject = repository(folder.path(), &source(mutant));
+        let subject = repository(folder.path(), BRIDGE, &source(mutant));
         let mut command = Identity::of(&subject).on(std::process::Command::new(super::gate::GATE), "verify");
         let run = super::gate::run(command.args(["--seed", &seed.to_string()]));
         let failed = run.checks("failed");
@@ -91,7 +91,7 @@ fn survivors(mutants: &[&Mutant], seed: u64) -> Vec<String> {
 #[test]
 fn the_helpers_alone_change_nothing() {
     let folder = registry::scratch();
-    let subject = repository(folder.path(), include_str!("mutants.py"));
+    let subject = repository(folder.path(), BRIDGE, include_str!("mutants.py"));
     Identity::of(&subject).verify().assert(0, "passed");
 }
 
@@ -115,7 +115,7 @@ fn mutation_scores_on_five_seeds_beside_the_reference() {
     let environment = registry::environment(VERSION);
     let refused = parallel::map(&all, |mutant| {
         let folder = registry::scratch();
-        registry::reference(&repository(folder.path(), &source(mutant)), &environment).status.code() != Some(0)
+        registry::reference(&repository(folder.path(), BRIDGE, &source(mutant)), &environment).status.code() != Some(0)
     });
     println!("the reference refused {} of {}", refused.iter().filter(|&&refused| refused).count(), all.len());
 }

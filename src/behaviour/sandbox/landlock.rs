@@ -1,10 +1,10 @@
-//! Which files may be read and written.
+//! Which files may be read and written, and which ports connected to.
 
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
 /// Where shared libraries, the programs that start an interpreter, and the data that the standard library looks up lie. `/proc` is not
@@ -41,7 +41,11 @@ const SYSTEM: &[&str] = &[
 /// The newest version whose rights are named here; what a kernel does not know of it is left out, and told.
 const VERSION: ABI = ABI::V6;
 
-pub(super) fn restrict(writable: &Path, readable: &[PathBuf]) -> Result<RulesetStatus, Box<dyn std::error::Error>> {
+pub(super) fn restrict(
+    writable: &Path,
+    readable: &[PathBuf],
+    ports: &[u16],
+) -> Result<RulesetStatus, Box<dyn std::error::Error>> {
     let (read, all) = (AccessFs::from_read(VERSION), AccessFs::from_all(VERSION));
     let status = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
@@ -54,6 +58,7 @@ pub(super) fn restrict(writable: &Path, readable: &[PathBuf]) -> Result<RulesetS
         // Its folder holds no program.
         .add_rule(PathBeneath::new(PathFd::new(writable)?, all & !AccessFs::Execute))?
         .add_rule(PathBeneath::new(PathFd::new("/dev/null")?, all & AccessFs::from_file(VERSION)))?
+        .add_rules(ports.iter().map(|&port| Ok::<_, RulesetError>(NetPort::new(port, AccessNet::ConnectTcp))))?
         .restrict_self()?;
     Ok(status.ruleset)
 }

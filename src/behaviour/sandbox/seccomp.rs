@@ -14,8 +14,6 @@ type Failure = Box<dyn std::error::Error>;
 /// System calls that are of no use to a library under examination, and of much use to one that wants out.
 const FORBIDDEN: &[libc::c_long] = &[
     // Other machines and other processes.
-    libc::SYS_socket,
-    libc::SYS_connect,
     libc::SYS_bind,
     libc::SYS_listen,
     libc::SYS_ptrace,
@@ -119,9 +117,22 @@ const NEW_NAMESPACES: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
 
-/// Puts the first filter on the calling thread.
-pub(super) fn restrict() -> Result<(), Failure> {
+/// What speaks to a server. Which server is out of a filter's sight.
+const CONNECTING: &[libc::c_long] = &[libc::SYS_socket, libc::SYS_connect];
+
+/// Puts the first filter on the calling thread. `connects` leaves it streams over IPv4, and nothing but those.
+pub(super) fn restrict(connects: bool) -> Result<(), Failure> {
     let mut rules: Rules = [FORBIDDEN, FORBIDDEN_HERE].concat().into_iter().map(|call| (call, Vec::new())).collect();
+    if connects {
+        let other_family = rule(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, libc::AF_INET.unsigned_abs().into())?;
+        let stream = u64::from(libc::SOCK_STREAM.unsigned_abs());
+        let other_kinds = (0..=0xf).filter(|&kind| kind != stream);
+        let other_kinds = other_kinds.map(|kind| rule(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(0xf), kind));
+        let denied = std::iter::once(Ok(other_family)).chain(other_kinds);
+        rules.insert(libc::SYS_socket, denied.collect::<Result<_, _>>()?);
+    } else {
+        rules.extend(CONNECTING.iter().map(|&call| (call, Vec::new())));
+    }
     // Any namespace flag set: one rule per flag, since a masked comparison asks for all bits of its mask.
     let flags = (0..31).map(|bit| 1u64 << bit).filter(|flag| u64::from(NEW_NAMESPACES.cast_unsigned()) & flag != 0);
     let namespaces = flags.map(|flag| rule(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), flag));

@@ -46,11 +46,11 @@ fn checks(report: &Value, faults: &mut Vec<Fault>) {
 
 /// The verdict follows from the checks, and the exit code from the verdict.
 fn verdict(report: &Value, faults: &mut Vec<Fault>) {
-    let all = |status: &str| STAGES.iter().all(|&stage| every(report, stage, status));
+    let all = |status: &str| Stage::ALL.iter().all(|&stage| every(report, stage, status));
     let failed = list(&report["checks"]).iter().any(|row| row["status"] == "failed");
     let (command, action) = (text(&report["command"]), text(&report["record"]["action"]));
     let refused = !report["record"]["refused"].is_null();
-    let (git_half, rest) = STAGES.split_at(3);
+    let (git_half, rest) = Stage::ALL.split_at(3);
     let copied = command == "snapshot"
         && git_half.iter().all(|&stage| every(report, stage, "passed"))
         && rest.iter().all(|&stage| every(report, stage, "not-run"));
@@ -91,8 +91,6 @@ fn verdict(report: &Value, faults: &mut Vec<Fault>) {
     }
 }
 
-const STAGES: [Stage; 5] = [Stage::Graph, Stage::Inventory, Stage::Snapshot, Stage::Environment, Stage::Behaviour];
-
 /// The record changed exactly if it was activated, and there is one exactly if that was the command.
 fn record(report: &Value, faults: &mut Vec<Fault>) {
     let (record, action) = (&report["record"], text(&report["record"]["action"]));
@@ -127,8 +125,8 @@ fn run(report: &Value, faults: &mut Vec<Fault>) {
     }
     let ran: Vec<_> = stages.iter().flat_map(|stages| stages.keys()).map(String::as_str).collect();
     let whole = match verdict {
-        "passed" => &STAGES[..],
-        "copied" => &STAGES[..3],
+        "passed" => &Stage::ALL[..],
+        "copied" => &Stage::ALL[..3],
         _ => return,
     };
     let mut names: Vec<_> = whole.iter().map(|stage| stage.name()).collect();

@@ -89,7 +89,14 @@ impl Report {
             limits: limits.clone(),
             checks: ledger.entries().iter().map(CheckResult::from).collect(),
             vectors: evidence.behaviour.observations.iter().map(VectorResult::from).collect(),
-            advisories: evidence.behaviour.advisories.values().map(Advisory::from).collect(),
+            pair: Pair {
+                sandbox: evidence.pair.sandbox.clone(),
+                scenarios: evidence.pair.played.iter().map(ScenarioResult::from).collect(),
+            },
+            advisories: {
+                let of_vectors = evidence.behaviour.advisories.values().map(Advisory::from);
+                of_vectors.chain(evidence.pair.advisories.values().map(Advisory::from)).collect()
+            },
             record,
             run,
         }
@@ -143,6 +150,30 @@ impl From<&crate::behaviour::Known> for Advisory {
             observed: advisory.reason.to_owned(),
             vectors: known.vectors as u64,
             smallest_input: advisory.smallest_input.to_owned(),
+        }
+    }
+}
+
+impl From<&(&crate::pair::advisory::Advisory, usize)> for Advisory {
+    fn from(&(advisory, scenarios): &(&crate::pair::advisory::Advisory, usize)) -> Self {
+        Advisory {
+            id: advisory.id.to_owned(),
+            specification: advisory.specification.to_owned(),
+            observed: advisory.reason.to_owned(),
+            vectors: scenarios as u64,
+            smallest_input: advisory.reply.to_owned(),
+        }
+    }
+}
+
+impl From<&crate::pair::Played> for ScenarioResult {
+    fn from(played: &crate::pair::Played) -> Self {
+        ScenarioResult {
+            id: played.id,
+            requests: played.requests.clone(),
+            posts: played.posts() as u64,
+            expected: played.expected.clone(),
+            observed: played.observed.clone(),
         }
     }
 }
