@@ -23,6 +23,22 @@ const LONGEST_ANSWER: usize = 4 << 20;
 /// How often a waiting gate looks at its interrupt flag.
 const GLANCE: Duration = Duration::from_millis(50);
 
+/// What is left to wait for an answer, in time during which this machine let the gate run: a machine that stands still, or is too busy
+/// to wake the gate, keeps the SDK from answering just the same, and that is no fault of the SDK.
+#[derive(Debug)]
+struct Patience(Duration);
+
+impl Patience {
+    /// The most of it that passes between two glances.
+    const STEP: Duration = Duration::from_millis(200);
+
+    /// Takes what passed since the last glance. What is left, `None` when nothing is.
+    fn spend(&mut self, passed: Duration) -> Option<Duration> {
+        self.0 = self.0.saturating_sub(passed.min(Self::STEP));
+        Some(self.0).filter(|left| !left.is_zero())
+    }
+}
+
 /// A dialogue that broke off.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
@@ -169,7 +185,7 @@ impl Channel {
     }
 
     fn exchange(&mut self, mut question: &[u8], patience: Duration) -> Result<Vec<u8>, Fault> {
-        let deadline = Instant::now() + patience;
+        let (mut left, mut glanced) = (Patience(patience), Instant::now());
         loop {
             if !question.is_empty() {
                 match self.questions.write(question) {
@@ -195,10 +211,9 @@ impl Channel {
                 return Err(self.ended());
             }
             self.budget.check()?;
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(Fault::Late(patience));
-            }
+            let passed = glanced.elapsed();
+            glanced += passed;
+            let Some(left) = left.spend(passed) else { return Err(Fault::Late(patience)) };
             self.wait(!question.is_empty(), left.min(GLANCE))?;
         }
     }
@@ -268,6 +283,16 @@ mod tests {
         let answer = channel.ask(Map::new(), Duration::from_secs(60));
         peer.join().unwrap();
         answer
+    }
+
+    #[test]
+    fn a_machine_that_stands_still_takes_little_of_the_patience() {
+        let second = Duration::from_secs(1);
+        let mut patience = Patience(second);
+        assert_eq!(patience.spend(GLANCE), Some(second - GLANCE));
+        assert_eq!(patience.spend(600 * second), Some(second - 5 * GLANCE));
+        let glances = (1..).find(|_| patience.spend(GLANCE).is_none());
+        assert_eq!(glances, Some(15), "what is left is spent to its end");
     }
 
     #[test]
