@@ -348,6 +348,7 @@ impl Questions<'_> {
     fn converse(&self, probe: &mut Probe, order: &[usize], transcript: &mut Transcript) -> Result<(), Fault> {
         let Terms { contract, manifest, .. } = self.terms;
         let (to_import, to_answer) = (self.patience(|it| it.import_seconds), self.patience(|it| it.answer_seconds));
+        let budget = self.environment.snapshot().graph().budget();
         let pipes = probe.channel.pipes()?;
         transcript.confined = probe.confine(to_import)?;
         let question = about_module(self.environment, contract, manifest, self.compiler);
@@ -362,6 +363,7 @@ impl Questions<'_> {
             transcript.last = Some(index);
             let answer = self.ask(probe, &vector.question, &vector.input, self.series.as_document(index))?;
             transcript.answers[index] = Some(answer);
+            budget.tally().vectors.add(1);
         }
         self.shrink(probe, order, transcript)?;
         transcript.end = Some(probe.channel.ask(about("end"), to_answer)?);

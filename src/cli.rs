@@ -11,6 +11,7 @@ mod help;
 mod human;
 mod output;
 mod producer;
+mod progress;
 mod record;
 mod signals;
 mod verify;

@@ -26,7 +26,7 @@
 //! check          the closed table of checks, and the ledger that the stages write
 //! contract       what the SDK is held to: manifest, rules, vectors, oracle
 //! identity       commit, version, module and environment that are expected
-//! archive digest fs limits parallel wheel
+//! archive digest fs limits parallel tally wheel
 //! ```
 //!
 //! A stage uses the stages below it and what is below all of them; none knows the terminal or the JSON. What fails is recorded as a
@@ -56,4 +56,5 @@ pub mod pipeline;
 pub mod producer;
 pub mod report;
 pub mod snapshot;
+pub mod tally;
 pub mod wheel;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::tally::Tally;
+
 /// Resource bounds; the default is the documented one, and the report names those in force.
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
 pub struct Limits {
@@ -57,19 +59,21 @@ pub enum Stop {
     TimeLimit(u64),
 }
 
-/// The limits of one run together with its clock and its interrupt flag. Cheap to clone; every long loop asks [`Budget::check`].
+/// The limits of one run together with its clock, its interrupt flag and its tally. Cheap to clone; every long loop asks [`Budget::check`].
 #[derive(Clone, Debug)]
 pub struct Budget {
     limits: Arc<Limits>,
     started: Instant,
     interrupt: Arc<AtomicBool>,
     abandoned: Arc<AtomicBool>,
+    tally: Arc<Tally>,
 }
 
 impl Budget {
     /// Starts the clock. `interrupt` is set by whoever wants the run to stop (the signal handler).
     pub fn start(limits: Limits, interrupt: Arc<AtomicBool>) -> Self {
-        Budget { limits: Arc::new(limits), started: Instant::now(), interrupt, abandoned: Arc::default() }
+        let (limits, started) = (Arc::new(limits), Instant::now());
+        Budget { limits, started, interrupt, abandoned: Arc::default(), tally: Arc::default() }
     }
 
     /// The same budget for work on the side, which [`Budget::abandon`] ends alone.
@@ -90,6 +94,11 @@ impl Budget {
     /// The flag, for libraries that poll one.
     pub fn interrupt(&self) -> &AtomicBool {
         &self.interrupt
+    }
+
+    /// What was done so far.
+    pub fn tally(&self) -> &Arc<Tally> {
+        &self.tally
     }
 
     /// Since the start.

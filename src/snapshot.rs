@@ -177,6 +177,7 @@ fn materialise(graph: &VerifiedGraph, files: &[PackageFile], parent: &Path) -> R
     let written = parallel::map(files, |file| {
         graph.budget().check()?;
         write_file(&file.path.below(folder.path()), file.mode, &file.content)?;
+        graph.budget().tally().copied.add(1);
         Ok(SnapshotFile {
             path: file.path.clone(),
             mode: file.mode,

@@ -8,6 +8,7 @@ use anyhow::Context;
 use gix::objs::tree::{Entry, EntryKind};
 use serde::Serialize;
 
+use super::human::{BAD, GOOD};
 use super::output::Output;
 use super::signals::Signals;
 use crate::activation::Target;
@@ -98,9 +99,12 @@ pub(super) fn demo(signals: &Signals, output: &Output) -> anyhow::Result<u8> {
     let right = cases.iter().all(|outcome| outcome.as_expected);
     let summary = Summary { schema: "paired-sdk-gate/demo/v1", cases };
     output.object(&(serde_json::to_string_pretty(&summary)? + "\n"));
-    let last =
-        if right { "PASSED: one SDK accepted, four refused\n" } else { "REFUSED: not every case ended as it must\n" };
-    output.text(last);
+    let last = if right {
+        format!("{GOOD}PASSED{GOOD:#}: one SDK accepted, four refused\n")
+    } else {
+        format!("{BAD}REFUSED{BAD:#}: not every case ended as it must\n")
+    };
+    output.text(&last);
     Ok(if right { 0 } else { Verdict::Refused.exit_code() })
 }
 
@@ -156,7 +160,7 @@ fn run(case: &Case, place: &Path, environment: &Path, signals: &Signals, output:
         temporary: std::env::temp_dir(),
         budget: Budget::start(Limits::default(), signals.interrupt()),
     };
-    let (run, approval) = pipeline::verify(&request, &identity, &|stage| output.stage(stage));
+    let (run, approval) = pipeline::verify(&request, &identity, &|stage| output.stage(stage, request.budget.tally()));
     let verdict = match &approval {
         Some(approval) => {
             let _change = Target::open(&record, contract)?.activate(approval, false)?;

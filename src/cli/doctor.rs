@@ -87,7 +87,7 @@ pub(super) fn doctor(options: &Doctor, signals: &Signals, output: &Output) -> an
         temporary: std::env::temp_dir(),
         budget: Budget::start(Limits::from(&options.limits), signals.interrupt()),
     };
-    let (run, host) = pipeline::preflight(&request, &identity, &|stage| output.stage(stage));
+    let (run, host) = pipeline::preflight(&request, &identity, &|stage| output.stage(stage, request.budget.tally()));
     let checks = rows(&run, &host);
     let verdict = match &checks {
         checks if checks.iter().any(|row| row.status == Status::Failed) => Verdict::Refused,

@@ -2,11 +2,14 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
 
 use super::args::{Color, Format, Global};
+use super::progress::Progress;
 use crate::check::Stage;
+use crate::tally::Tally;
 
 pub(super) struct Output {
     format: Format,
@@ -14,6 +17,7 @@ pub(super) struct Output {
     choice: ColorChoice,
     quiet: bool,
     verbose: bool,
+    progress: Mutex<Option<Progress>>,
 }
 
 impl Output {
@@ -24,7 +28,7 @@ impl Output {
             Color::Never => ColorChoice::Never,
         };
         let Global { format, ref report, quiet, verbose, .. } = *global;
-        Output { format, report: report.clone(), choice, quiet, verbose }
+        Output { format, report: report.clone(), choice, quiet, verbose, progress: Mutex::default() }
     }
 
     pub(super) fn quiet(&self) -> bool {
@@ -66,18 +70,30 @@ impl Output {
         self.to_stderr(&format!("error: {text}\n"));
     }
 
-    pub(super) fn stage(&self, stage: Stage) {
+    /// A stage begins, which counts what it does.
+    pub(super) fn stage(&self, stage: Stage, tally: &Arc<Tally>) {
         if self.verbose {
             self.to_stderr(&format!("{}…\n", stage.name()));
         }
+        if !self.quiet {
+            self.progress(None);
+            self.progress(Some(Progress::begin(stage, tally.clone())));
+        }
+    }
+
+    /// What is on the terminal gives way to what follows.
+    fn progress(&self, progress: Option<Progress>) {
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
     }
 
     // A reader that went away changes no verdict: the exit code still tells it.
     fn to_stdout(&self, text: &str) {
+        self.progress(None);
         let _ = AutoStream::new(std::io::stdout().lock(), self.choice).write_all(text.as_bytes());
     }
 
     fn to_stderr(&self, text: &str) {
+        self.progress(None);
         let _ = AutoStream::new(std::io::stderr().lock(), self.choice).write_all(text.as_bytes());
     }
 

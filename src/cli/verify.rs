@@ -121,7 +121,7 @@ pub(super) fn snapshot(options: &Snapshot, signals: &Signals, output: &Output) -
         temporary: parent.clone(),
         budget: budget.clone(),
     };
-    let (mut run, copy) = pipeline::snapshot(&request, &parent, &|stage| output.stage(stage));
+    let (mut run, copy) = pipeline::snapshot(&request, &parent, &|stage| output.stage(stage, request.budget.tally()));
     let handed_over = copy.map(|copy| copy.hand_over(&options.out));
     if let Some(Err(error)) = &handed_over {
         let hint = "name a new folder in one you may write to";
@@ -282,7 +282,8 @@ impl<'a> Session<'a> {
             temporary: std::env::temp_dir(),
             budget: self.budget.clone(),
         };
-        let work = || pipeline::verify(&request, &self.identity, &|stage| self.output.stage(stage));
+        let work =
+            || pipeline::verify(&request, &self.identity, &|stage| self.output.stage(stage, request.budget.tally()));
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
             self.panicked = true;
             (Run { ledger: Ledger::new(), evidence: Evidence::default() }, None)

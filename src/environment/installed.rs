@@ -224,6 +224,7 @@ fn compare(
 ) -> Result<(), crate::limits::Stop> {
     let differences = parallel::map(&listed, |(path, digest)| {
         budget.check()?;
+        budget.tally().installed.add(1);
         Ok(difference(root, path, digest.as_deref()).map(|(expected, actual)| (relative(root, path), expected, actual)))
     });
     for (path, expected, actual) in differences.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten() {

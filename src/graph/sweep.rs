@@ -20,6 +20,7 @@ use super::pack::{Base, Entry, Pack, Window};
 use super::store::Store;
 use crate::limits::Budget;
 use crate::parallel;
+use crate::tally::Tally;
 
 /// Bytes of bases one thread keeps for entries to come.
 const HELD: usize = 48 << 20;
@@ -38,7 +39,7 @@ pub(super) fn packs(
         let stop = AtomicBool::new(false);
         let parts: Vec<Result<Part, Exhausted>> = parallel::run(pack.len(), || {
             let mut worker = Worker::new(store, pack, &forest, ledger, kept, budget);
-            let result = worker.run(&next, &stop);
+            let result = worker.run(&next, &stop, budget.tally());
             if result.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -102,20 +103,22 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn run(&mut self, next: &AtomicUsize, stop: &AtomicBool) -> Result<(), Exhausted> {
+    fn run(&mut self, next: &AtomicUsize, stop: &AtomicBool, tally: &Tally) -> Result<(), Exhausted> {
         let stretch = (self.pack.len() / 256).clamp(1, 1024);
         while !stop.load(Ordering::Relaxed) {
             let start = next.fetch_add(stretch, Ordering::Relaxed);
             if start >= self.pack.len() {
                 break;
             }
-            for position in start..(start + stretch).min(self.pack.len()) {
+            let end = (start + stretch).min(self.pack.len());
+            for position in start..end {
                 if self.forest.base[position] == NONE {
                     self.tree(position as u32)?;
                 } else if self.forest.base[position] == BROKEN {
                     self.give_up_below(position as u32, &ObjectError::Base)?;
                 }
             }
+            tally.objects.add(end - start);
         }
         Ok(())
     }

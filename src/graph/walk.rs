@@ -235,6 +235,7 @@ impl Walk<'_> {
                 let follow = |link: &&Link| link.role() != Role::Commit || parents_count;
                 let links = part.links_of_last(object).iter().filter(follow).map(|link| link.object());
                 task.done(links.filter(|&object| store.is_loose(object)));
+                budget.tally().objects.add(1);
             }
             Ok(part)
         };

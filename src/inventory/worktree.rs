@@ -112,6 +112,7 @@ impl Walk<'_> {
 
     fn file(&self, folder: &Folder, name: &CStr, path: &str, committed: &PackageFile) -> Result<Vec<Finding>, Broken> {
         self.graph.budget().check()?;
+        self.graph.budget().tally().compared.add(1);
         let mut findings = Vec::new();
         let mut on_disk = folder.open_file(name)?;
         let mut rest = Some(&committed.content[..]);
