@@ -438,7 +438,11 @@ fn about_module(
     question.insert("package".into(), contract.package.into());
     question.insert("module".into(), contract.module_name().into());
     question.insert("manifest".into(), manifest.into());
-    question.insert("document_parser".into(), contract.document_parser.into());
+    let names = contract.functions;
+    for (role, name) in [("model", names.model), ("arguments", names.arguments), ("response", names.response)] {
+        question.insert(role.into(), name.into());
+    }
+    question.insert("document".into(), names.document.into());
     question.insert("payload_rejection".into(), contract.payload_rejection.into());
     question.insert("manifest_rejection".into(), contract.manifest_rejection.into());
     question

@@ -30,7 +30,7 @@ static MANIFEST: &str = include_str!("../fixtures/bridge_v1/manifest.json");
 static VECTORS: VectorFile = VectorFile::new(include_str!("../fixtures/bridge_v1/vectors.toml"), MANIFEST);
 
 /// A contract. Data only: the stages read it, none of them names a package of its own.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Contract {
     /// Its name in reports.
     pub name: &'static str,
@@ -42,8 +42,8 @@ pub struct Contract {
     pub dependencies: &'static [&'static str],
     /// Modules of the environment that the SDK builds upon, imported once before the probes part. A matter of speed alone.
     pub preload: &'static [&'static str],
-    /// The bridge's function that reads a response from its text, for an SDK that offers one.
-    pub document_parser: &'static str,
+    /// What the module's functions are called.
+    pub functions: Functions,
     /// `module:name` of the exception class, exactly, with which the bridge's functions reject a payload.
     pub payload_rejection: &'static str,
     /// `module:name` of the exception class, exactly, with which the manifest model rejects a manifest.
@@ -54,6 +54,19 @@ pub struct Contract {
     pub required_contracts: &'static [&'static str],
     manifest: &'static str,
     vectors: &'static VectorFile,
+}
+
+/// The names, in the module under test, of what the probes call.
+#[derive(Clone, Copy, Debug)]
+pub struct Functions {
+    /// The model of a manifest, with `model_validate`; what it returns has `tools`, and each of those a `name`.
+    pub model: &'static str,
+    /// Takes a tool and its arguments.
+    pub arguments: &'static str,
+    /// Takes a tool and its response.
+    pub response: &'static str,
+    /// Reads a response from its text; an SDK need not offer it.
+    pub document: &'static str,
 }
 
 /// What makes a call of a tool, each as `module:name`.
@@ -93,7 +106,12 @@ static BRIDGE_V1: Contract = Contract {
         "pydantic.plugin._loader",
         "aiohttp",
     ],
-    document_parser: "parse_plugin_tool_response_document",
+    functions: Functions {
+        model: "PluginManifest",
+        arguments: "validate_plugin_tool_arguments",
+        response: "validate_plugin_tool_response",
+        document: "parse_plugin_tool_response_document",
+    },
     payload_rejection: "netbox_sdk.plugin_bridge:PluginBridgeError",
     manifest_rejection: "pydantic_core._pydantic_core:ValidationError",
     client: Client {

@@ -37,6 +37,7 @@ mod real;
 mod refusals;
 mod release;
 mod sandbox;
+mod second;
 mod serve;
 mod snapshot;
 mod specification;

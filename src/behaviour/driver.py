@@ -155,13 +155,13 @@ def serve(further=None):
             owner, _, name = asked["manifest_rejection"].partition(":")
             manifest_rejection = getattr(modules[owner], name)
             payload_rejection = getattr(module, asked["payload_rejection"].partition(":")[2])
-            model = module.PluginManifest
+            model = getattr(module, asked["model"])
             calls = {
                 "manifest": model.model_validate,
-                "arguments": module.validate_plugin_tool_arguments,
-                "response": module.validate_plugin_tool_response,
+                "arguments": getattr(module, asked["arguments"]),
+                "response": getattr(module, asked["response"]),
             }
-            read_document = getattr(module, asked["document_parser"], loads)
+            read_document = getattr(module, asked["document"], loads)
             manifest = calls["manifest"](loads(asked["manifest"]))
             tools = {tool.name: tool for tool in manifest.tools}
         except anything as error:

@@ -42,17 +42,17 @@ impl Topic {
 /// Which function of the SDK the input is put to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// `validate_plugin_tool_arguments`
+    /// [`arguments`](super::Functions::arguments)
     Arguments {
         /// The tool, by its name in the manifest.
         tool: String,
     },
-    /// `validate_plugin_tool_response`
+    /// [`response`](super::Functions::response)
     Response {
         /// The tool, by its name in the manifest.
         tool: String,
     },
-    /// `PluginManifest.model_validate`
+    /// `model_validate` of the [`model`](super::Functions::model)
     Manifest,
 }
 

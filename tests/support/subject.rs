@@ -103,16 +103,26 @@ impl Subject {
 
     /// One run of the pipeline that expects something else.
     pub fn verify_as(&self, commit: &str, version: &str) -> Verified {
-        self.asked(commit, version, |_| {})
+        self.asked(Contract::demo(), commit, version, |_| {})
     }
 
     /// One run of the pipeline with other options.
     pub fn verify_with(&self, change: impl FnOnce(&mut Request<'_>)) -> Verified {
-        self.asked(&self.commit, VERSION, change)
+        self.asked(Contract::demo(), &self.commit, VERSION, change)
     }
 
-    fn asked(&self, commit: &str, version: &str, change: impl FnOnce(&mut Request<'_>)) -> Verified {
-        let contract = Contract::demo();
+    /// One run of the pipeline with another contract.
+    pub fn verify_by(&self, contract: &'static Contract) -> Verified {
+        self.asked(contract, &self.commit, VERSION, |_| {})
+    }
+
+    fn asked(
+        &self,
+        contract: &'static Contract,
+        commit: &str,
+        version: &str,
+        change: impl FnOnce(&mut Request<'_>),
+    ) -> Verified {
         let identity = ExpectedIdentity::new(
             commit.parse().unwrap(),
             version.parse().unwrap(),
