@@ -7,6 +7,8 @@ mod explain;
 
 use serde::Serialize;
 
+use crate::tally::counted;
+
 /// The stages of the pipeline, in the order they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -163,7 +165,12 @@ pub fn limited(mut findings: Vec<Finding>) -> Vec<Finding> {
     let more = findings.len().saturating_sub(LISTED);
     if more > 0 {
         findings.truncate(LISTED);
-        findings.push(Finding::new("and more", "none", format!("{more} further findings"), "start with the first"));
+        findings.push(Finding::new(
+            "and more",
+            "none",
+            counted(more as u64, "further finding"),
+            "start with the first",
+        ));
     }
     findings
 }

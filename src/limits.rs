@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::tally::Tally;
+use crate::tally::{Tally, counted};
 
 /// Resource bounds; the default is the documented one, and the report names those in force.
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
@@ -55,7 +55,7 @@ pub enum Stop {
     #[error("interrupted by a signal")]
     Interrupted,
     /// The run's time is used up.
-    #[error("the time limit of {0} seconds was reached")]
+    #[error("the time limit of {} was reached", counted(*.0, "second"))]
     TimeLimit(u64),
 }
 
@@ -141,5 +141,6 @@ mod tests {
         let spent = Budget::start(Limits { seconds: 0, ..Limits::default() }, Arc::default());
         assert_eq!(spent.check(), Err(Stop::TimeLimit(0)));
         assert_eq!(Stop::TimeLimit(0).to_string(), "the time limit of 0 seconds was reached");
+        assert_eq!(Stop::TimeLimit(1).to_string(), "the time limit of 1 second was reached");
     }
 }

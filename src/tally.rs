@@ -32,3 +32,8 @@ impl Count {
         self.0.load(Ordering::Relaxed)
     }
 }
+
+/// So many of something, in words.
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use crate::digest::hex;
 use crate::fs::{FileError, NO_ROOM};
 use crate::limits::{Budget, Stop};
+use crate::tally::counted;
 
 /// Bytes of the longest answer: the list of loaded modules of a large SDK is far below it.
 const LONGEST_ANSWER: usize = 4 << 20;
@@ -46,7 +47,7 @@ pub enum Fault {
     #[error("the process ended before it answered{}", said(.0))]
     Ended(String),
     /// The answer did not come in time.
-    #[error("no answer within {} seconds", .0.as_secs_f64())]
+    #[error("no answer within {}", counted(.0.as_secs(), "second"))]
     Late(Duration),
     /// Something was on the answer channel that is not the answer.
     #[error("what came is not the answer: {0}")]

@@ -211,7 +211,7 @@ impl Producer {
         Some((root, Committed::read(root, &self.places.places(record.unwrap_or(&default)), contract)))
     }
 
-    /// What the producer commits that stands in the way of activating this identity, told and summed up in one finding.
+    /// What the producer commits that stands in the way of activating this identity, told but for the last, which is the finding.
     /// The patch then holds the workflow, if that is missing.
     pub(super) fn obstacles(
         &self,
@@ -223,10 +223,10 @@ impl Producer {
     ) -> anyhow::Result<Option<Finding>> {
         let Some((root, committed)) = self.committed(record, contract) else { return Ok(None) };
         let obstacles = committed.obstacles(identity.version(), identity.commit());
-        let Some(first) = obstacles.last() else { return Ok(None) };
-        output.text(&told(&obstacles));
+        let Some((last, others)) = obstacles.split_last() else { return Ok(None) };
+        output.text(&told(others));
         let mut patch = Patch::default();
-        if first.id == "workflow.absent" {
+        if last.id == "workflow.absent" {
             committed.workflow_patch(root, &self.source.pairing(identity.version(), identity.commit()), &mut patch);
         }
         file.finish(patch.text())?;
@@ -234,14 +234,16 @@ impl Producer {
             Some(file) if !patch.text().is_empty() => {
                 format!("apply it and activate again: `git apply {}`", file.display())
             }
-            _ => first.cure.clone(),
+            _ => last.cure.clone(),
         };
-        let more = obstacles.len() - 1;
-        let found = if more == 0 { first.found.clone() } else { format!("{}, and {more} more above", first.found) };
-        Ok(Some(Finding::new(first.file.clone(), first.expected.clone(), found, hint)))
+        let found = match others.len() {
+            0 => last.found.clone(),
+            more => format!("{}, and {more} more above", last.found),
+        };
+        Ok(Some(Finding::new(format!("{} ({})", last.file, last.id), last.expected.clone(), found, hint)))
     }
 
-    /// Leaves in the patch what has to follow a change of the record.
+    /// Leaves in the patch what has to follow a change of the record; what to say of it, last.
     pub(super) fn follow(
         &self,
         record: Option<&Path>,
@@ -249,8 +251,8 @@ impl Producer {
         contract: &'static Contract,
         file: &mut ReportFile,
         output: &Output,
-    ) -> anyhow::Result<()> {
-        let Some((root, committed)) = self.committed(record, contract) else { return Ok(()) };
+    ) -> anyhow::Result<String> {
+        let Some((root, committed)) = self.committed(record, contract) else { return Ok(String::new()) };
         let (before, after) = (Record::parse(&change.before, contract)?, Record::parse(&change.after, contract)?);
         let mut patch = Patch::default();
         committed.constants_patch(&after, &mut patch);
@@ -264,14 +266,13 @@ impl Producer {
                 "the constants cannot be read, so no patch sets them\n  next: paired-sdk-gate check --producer-root {root}"
             ));
         }
-        match &self.patch {
-            Some(_) if patch.text().is_empty() => output.text("nothing else has to change: the patch is empty\n"),
-            Some(file) => output.text(&format!("next: git apply {}\n", printable(&file.display().to_string()))),
+        Ok(match &self.patch {
+            Some(_) if patch.text().is_empty() => "nothing else has to change: the patch is empty\n".into(),
+            Some(file) => format!("next: git apply {}\n", printable(&file.display().to_string())),
             None if !patch.text().is_empty() => {
-                output.text("the producer's constants do not say so yet: `--patch FILE` writes what has to follow\n");
+                "the producer's constants do not say so yet: `--patch FILE` writes what has to follow\n".into()
             }
-            None => {}
-        }
-        Ok(())
+            None => String::new(),
+        })
     }
 }

@@ -114,9 +114,10 @@ pub(super) fn block(options: &Block, output: &Output) -> anyhow::Result<u8> {
     if options.dry_run {
         output.text(&change.diff());
     }
-    options.producer.follow(options.record.as_deref(), &change, contract, &mut patch, output)?;
+    let next = options.producer.follow(options.record.as_deref(), &change, contract, &mut patch, output)?;
     let now = if options.dry_run { &change.before } else { &change.after };
     let record = activation::Record::parse(now, contract)?;
     publish(&Statement { action: Some(change.action), ..Statement::of(&record, now) }, output)?;
+    output.text(&next);
     Ok(0)
 }

@@ -65,8 +65,10 @@ pub(super) fn activate(options: &Activate, signals: &Signals, output: &Output) -
             if options.dry_run {
                 output.text(&change.diff());
             }
-            producer.follow(options.record.as_deref(), &change, contract, &mut patch, output)?;
-            session.finish(&run, Command::Activate, Verdict::Passed, written(&change, before))
+            let next = producer.follow(options.record.as_deref(), &change, contract, &mut patch, output)?;
+            let code = session.finish(&run, Command::Activate, Verdict::Passed, written(&change, before))?;
+            output.text(&next);
+            Ok(code)
         }
         Err(error) => session.finish(&run, Command::Activate, Verdict::WriteRefused, refused(&error)),
     }

@@ -44,7 +44,10 @@ pub(super) fn loaded(
             } else {
                 "the environment, the standard library or the interpreter"
             };
-            let actual = format!("{} ({:?})", module.origin, module.kind);
+            let actual = match words(module.kind) {
+                Some(place) => format!("{} of {place}", module.origin),
+                None => module.origin.clone(),
+            };
             findings.push(Finding::new(&module.name, format!("loaded from {expected}"), actual, REPORT_IT));
         }
     }
@@ -99,6 +102,19 @@ fn classify(module: &NamedModule, environment: &LockedEnvironment, base: &str) -
             named(kind, &origin)
         }
     }
+}
+
+/// What is there, unless that is none of the places there are.
+fn words(kind: ModuleKind) -> Option<&'static str> {
+    Some(match kind {
+        ModuleKind::Snapshot => "the private copy",
+        ModuleKind::Environment => "the environment",
+        ModuleKind::StandardLibrary => "the standard library",
+        ModuleKind::BuiltIn => "the interpreter",
+        ModuleKind::InMemory => "the process",
+        ModuleKind::Probe => "the probe",
+        ModuleKind::Elsewhere => return None,
+    })
 }
 
 fn place(path: &str, environment: &LockedEnvironment, base: &str) -> (ModuleKind, String) {
