@@ -2,7 +2,7 @@
 //! the producer that this crate ever writes.
 //!
 //! A [`Record`] is read strictly or not at all. A [`Target`] is a record's file, checked; it can become
-//! `active` with an [`Approval`](crate::report::Approval) only, and `blocked` always.
+//! `active` with an [`Approval`](crate::approval::Approval) only, and `blocked` always.
 
 mod change;
 mod record;

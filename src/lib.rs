@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! ExpectedIdentity ─▶ VerifiedGraph ─▶ VerifiedInventory ─▶ Snapshot ─▶ LockedEnvironment ─▶ BehaviourReport ─▶ PairReport ─▶ Approval
-//!    identity           graph             inventory         snapshot      environment          behaviour          pair         report
+//!    identity           graph             inventory         snapshot      environment          behaviour          pair        approval
 //! ```
 //!
 //! An `Approval` is what it takes to write an activation record that says `active`.
@@ -14,9 +14,10 @@
 //!
 //! ```text
 //! cli            the arguments, the terminal and the exit codes; nothing below prints
-//! activation     the record: read strictly, replaced in one durable step     committed   what else the producer commits
 //! report         what was concluded, for people, machines and auditors       producer    the producer, on loopback
+//! activation     the record: read strictly, replaced in one durable step     committed   what else the producer commits
 //! pipeline       the one function that orders the stages
+//! approval       what a complete proof yields, and nothing else
 //!   pair         the SDK's client, driven against a producer on loopback
 //!   behaviour    two isolated processes, asked and judged from outside
 //!   environment  the virtual environment, file by file
@@ -34,6 +35,7 @@
 //! Everything known of one SDK is data in a [`Contract`](contract::Contract).
 
 pub mod activation;
+pub mod approval;
 pub mod archive;
 pub mod behaviour;
 pub mod check;

@@ -9,6 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::approval::Approval;
 use crate::behaviour::{self, Standby, Terms};
 use crate::check::{Check, Finding, Halt, Ledger, Stage};
 use crate::contract::Contract;
@@ -19,7 +20,6 @@ use crate::identity::{CommitId, ExpectedIdentity, ReleaseVersion};
 use crate::inventory::{self, Release, ReleaseFile};
 use crate::limits::Budget;
 use crate::pair;
-use crate::report::Approval;
 use crate::snapshot::{self, Snapshot, SnapshotFile};
 
 pub use preflight::{Host, Room, decided, preflight};

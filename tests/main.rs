@@ -24,6 +24,7 @@ mod environment;
 mod fresh;
 mod graph;
 mod hostile;
+mod house;
 mod locked;
 mod messages;
 mod network;

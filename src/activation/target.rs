@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::approval::Approval;
 use crate::contract::Contract;
 use crate::fs::replace::{self, FileError, ReplaceableFile};
 use crate::identity::{CommitId, ExpectedIdentity, ReleaseVersion};
-use crate::report::Approval;
 
 use super::change::{Action, Change};
 use super::record::{Record, RecordError, State};

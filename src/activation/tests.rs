@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::*;
+use crate::approval::Approval;
 use crate::contract::Contract;
 use crate::fs::replace::FileError;
 use crate::identity::{ExpectedIdentity, ModuleOrigin};
-use crate::report::Approval;
 
 mod crash;
 mod race;

@@ -12,14 +12,15 @@ use super::output::{Output, ReportFile};
 use super::signals::Signals;
 use super::{INTERNAL_ERROR, human};
 use crate::activation::{Action, Change, Target, WriteRefused};
+use crate::approval::Approval;
 use crate::check::{Check, Finding, Ledger};
 use crate::contract::Contract;
 use crate::identity::ExpectedIdentity;
 use crate::limits::{Budget, Limits};
 use crate::pipeline::{self, Evidence, Request, Run};
+use crate::report::Verdict;
 use crate::report::attestation::Statement;
 use crate::report::v1::{Circumstances, Command, Record, RecordAction, Report, RunFacts, Subject};
-use crate::report::{Approval, Verdict};
 
 pub(super) fn verify(options: &Verify, signals: &Signals, output: &Output) -> anyhow::Result<u8> {
     let mut session = Session::start(options, Contract::bridge_v1(), None, signals, output)?;

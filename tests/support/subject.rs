@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use paired_sdk_gate::approval::Approval;
 use paired_sdk_gate::check::{Check, Finding, Status};
 /// The version the embedded SDK declares.
 pub use paired_sdk_gate::contract::DEMO_VERSION as VERSION;
@@ -12,7 +13,7 @@ use paired_sdk_gate::identity::{ExpectedIdentity, ModuleOrigin};
 use paired_sdk_gate::inventory::ReleaseFile;
 use paired_sdk_gate::limits::{Budget, Limits};
 use paired_sdk_gate::pipeline::{self, Request, Run};
-use paired_sdk_gate::report::{Approval, Verdict};
+use paired_sdk_gate::report::Verdict;
 
 use super::git::Repo;
 
