@@ -16,6 +16,7 @@ pub const PROGRAM: &str = "paired-sdk-gate ";
 const BUILT: &str = "cargo run --release --locked -- ";
 
 const DEMO: &str = "cargo run --release --locked -- demo";
+const INSTALL: &str = "cargo install --path . --locked";
 const TESTS: &str = "cargo nextest run --locked";
 /// Runs the tests, and so is run by none: a test of `ci` says that the workflow runs it.
 const EVERYTHING: &str = "bash .ci/run";
@@ -125,11 +126,27 @@ fn every_command_is_run() {
         if let Some(arguments) = command.strip_prefix(BUILT) {
             let gate = Command::new(env!("CARGO_BIN_EXE_paired-sdk-gate")).args(arguments.split(' ')).output().unwrap();
             assert_eq!(gate.status.code(), Some(0), "{command}: {}", String::from_utf8_lossy(&gate.stderr));
+        } else if command == INSTALL {
+            installed();
         } else {
             let run_elsewhere = [TESTS, EVERYTHING].contains(&command.as_str()) || command.starts_with(PROGRAM);
             assert!(run_elsewhere, "no test runs this command: {command}");
         }
     }
+}
+
+/// Installs the program as the tests were built, which is done already.
+fn installed() {
+    let place = tempfile::tempdir().unwrap();
+    let mut install = Command::new("sh");
+    install.args(["-euc", &format!("{INSTALL} --debug --offline --root \"$0\"")]).arg(place.path());
+    let output = install.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let version = Command::new(place.path().join("bin/paired-sdk-gate")).arg("--version").output().unwrap();
+    assert_eq!(
+        String::from_utf8(version.stdout).unwrap(),
+        concat!("paired-sdk-gate ", env!("CARGO_PKG_VERSION"), "\n")
+    );
 }
 
 #[test]
