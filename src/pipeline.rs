@@ -162,7 +162,7 @@ fn conclude(
     run.evidence.distributions = environment.distributions().to_vec();
     run.evidence.interpreter_sha256 = Some(environment.environment().interpreter_sha256().to_owned());
     let Request { contract, seed, generated, require_sandbox, deny_advisories, .. } = *request;
-    let compiler = behaviour::compile(&environment, contract, room);
+    let compiler = behaviour::compile(&environment, contract, &[], room);
     let manifest = request.manifest.unwrap_or_else(|| contract.manifest());
     let terms = Terms { contract, require_sandbox, manifest, deny_advisories };
     thread::scope(|scope| {
