@@ -154,7 +154,7 @@ fn conclude(
     run: &mut Run,
     ahead: Ahead<'_>,
 ) -> Result<Approval, Halt> {
-    let snapshot = materialise(request, room, observer, run)?;
+    let snapshot = materialise(request, None, room, observer, run)?;
     let environment = Arc::new(timed(Stage::Environment, observer, run, |run| {
         let examination = received(ahead.examination.recv(), Check::EnvironmentRoot, run)?;
         environment::verify(snapshot, examination, identity, request.wheelhouse, &mut run.ledger)
@@ -198,11 +198,18 @@ fn received<T>(sent: Result<T, RecvError>, check: Check, run: &mut Run) -> Resul
 /// Runs the stages that need no Python and leaves the verified package in a fresh folder in `parent`.
 pub fn snapshot(request: &Request<'_>, parent: &Path, observer: Observer<'_>) -> (Run, Option<Snapshot>) {
     let mut run = Run { ledger: Ledger::new(), evidence: Evidence::default() };
-    let snapshot = materialise(request, parent, observer, &mut run).ok();
+    let snapshot = materialise(request, None, parent, observer, &mut run).ok();
     (run, snapshot)
 }
 
-fn materialise(request: &Request<'_>, parent: &Path, observer: Observer<'_>, run: &mut Run) -> Result<Snapshot, Halt> {
+/// The private copy of the package, and of the one `beside` it.
+fn materialise(
+    request: &Request<'_>,
+    beside: Option<&str>,
+    parent: &Path,
+    observer: Observer<'_>,
+    run: &mut Run,
+) -> Result<Snapshot, Halt> {
     let Request { sdk_root, commit, version, contract, allow_shallow, release_artifact, budget, .. } = request;
     let graph = timed(Stage::Graph, observer, run, |run| {
         graph::verify(sdk_root, *commit, *version, contract.package, *allow_shallow, budget, &mut run.ledger)
@@ -211,7 +218,7 @@ fn materialise(request: &Request<'_>, parent: &Path, observer: Observer<'_>, run
     run.evidence.tree = Some(graph.tree().to_string());
     let inventory = timed(Stage::Inventory, observer, run, |run| {
         let (release, ledger) = (&mut run.evidence.release, &mut run.ledger);
-        inventory::verify(graph, contract, *version, *release_artifact, release, ledger)
+        inventory::verify(graph, contract, beside, *version, *release_artifact, release, ledger)
     })?;
     let snapshot = timed(Stage::Snapshot, observer, run, |run| snapshot::write(inventory, parent, &mut run.ledger))?;
     run.evidence.files = snapshot.files().to_vec();
