@@ -8,6 +8,7 @@ mod judge;
 mod scenario;
 mod servers;
 mod table;
+pub mod tools;
 mod watch;
 
 use std::collections::BTreeMap;

@@ -18,7 +18,7 @@ use crate::graph::{self, Source};
 use crate::identity::{CommitId, ExpectedIdentity, ReleaseVersion};
 use crate::inventory::{self, Release, ReleaseFile};
 use crate::limits::Budget;
-use crate::pair;
+use crate::pair::{self, tools::ToolsReport};
 use crate::report::Approval;
 use crate::snapshot::{self, Snapshot, SnapshotFile};
 
@@ -107,12 +107,7 @@ fn prove(
     observer: Observer<'_>,
     run: &mut Run,
 ) -> Result<Approval, Halt> {
-    // One folder for everything of this run: the probes may read what is in it, and nothing of other runs.
-    let room = private_folder(&request.temporary).map_err(|error| {
-        let hint = "name another folder in TMPDIR, with room for the package";
-        let finding = Finding::new("temporary folder", "a private folder", error.to_string(), hint);
-        run.ledger.give_up(Check::SnapshotDigest, finding)
-    })?;
+    let room = make_room(request, run)?;
     let (room, side) = (room.path(), request.budget.branch());
     thread::scope(|scope| {
         let (examined, examination) = mpsc::sync_channel(1);
@@ -136,6 +131,51 @@ fn prove(
         side.abandon();
         outcome
     })
+}
+
+/// One folder for everything of this run: the probes may read what is in it, and nothing of other runs.
+fn make_room(request: &Request<'_>, run: &mut Run) -> Result<tempfile::TempDir, Halt> {
+    private_folder(&request.temporary).map_err(|error| {
+        let hint = "name another folder in TMPDIR, with room for the package";
+        let finding = Finding::new("temporary folder", "a private folder", error.to_string(), hint);
+        run.ledger.give_up(Check::SnapshotDigest, finding)
+    })
+}
+
+/// The stages that [`tools()`] runs.
+pub const OF_TOOLS: &[Stage] = &[Stage::Graph, Stage::Inventory, Stage::Snapshot, Stage::Environment, Stage::Tools];
+
+/// Runs the stages up to the environment, on the SDK and its server alike, and then the server. The report exists exactly if every
+/// check of these stages passed; it approves of nothing.
+pub fn tools(request: &Request<'_>, identity: &ExpectedIdentity, observer: Observer<'_>) -> (Run, Option<ToolsReport>) {
+    let mut run = Run { ledger: Ledger::new(), evidence: Evidence::default() };
+    let report = serve(request, identity, observer, &mut run).ok();
+    (run, report)
+}
+
+fn serve(
+    request: &Request<'_>,
+    identity: &ExpectedIdentity,
+    observer: Observer<'_>,
+    run: &mut Run,
+) -> Result<ToolsReport, Halt> {
+    let Request { contract, require_sandbox, deny_advisories, .. } = *request;
+    let room = make_room(request, run)?;
+    let snapshot = materialise(request, Some(contract.server.package), room.path(), observer, run)?;
+    let environment = timed(Stage::Environment, observer, run, |run| {
+        let examination = environment::examine(identity.environment_root(), &request.budget);
+        environment::verify(snapshot, examination, identity, request.wheelhouse, &mut run.ledger)
+    })?;
+    run.evidence.distributions = environment.distributions().to_vec();
+    run.evidence.interpreter_sha256 = Some(environment.environment().interpreter_sha256().to_owned());
+    let manifest = request.manifest.unwrap_or_else(|| contract.manifest());
+    let terms = Terms { contract, require_sandbox, manifest, deny_advisories };
+    let report = timed(Stage::Tools, observer, run, |run| {
+        let (evidence, ledger) = (&mut run.evidence.pair, &mut run.ledger);
+        pair::tools::verify(Arc::new(environment), terms, room.path(), evidence, ledger)
+    })?;
+    OF_TOOLS.iter().try_for_each(|&stage| run.ledger.close(stage))?;
+    Ok(report)
 }
 
 /// What needs nothing of the SDK, done while git is verified. None of it is looked at if git's half refuses.

@@ -42,6 +42,7 @@ mod snapshot;
 mod specification;
 mod strict;
 mod support;
+mod tools;
 mod validate;
 mod worktree;
 
