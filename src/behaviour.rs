@@ -32,7 +32,7 @@ use crate::environment::{Environment, LockedEnvironment};
 use crate::limits::{Budget, Limits};
 
 pub use channel::Fault;
-pub use client::{Client, Clients, Surroundings};
+pub use client::{Client, Clients, Launch, Launched, Surroundings};
 pub use compiler::Compiler;
 use facts::{Answer, EndFacts, Import, InterpreterFacts};
 pub(crate) use judge::check_of;
@@ -163,7 +163,7 @@ pub struct Standby {
     environment: Arc<Environment>,
     sandbox: Option<Sandbox>,
     interpreter: Option<InterpreterFacts>,
-    probes: Result<Probes, Fault>,
+    probes: Result<Probes<2>, Fault>,
     compiler: Option<Arc<Compiler>>,
 }
 
@@ -179,10 +179,7 @@ pub fn prepare(environment: Arc<Environment>, contract: &Contract, temporary: &P
     let (mut sandbox, mut interpreter, mut kept) = (None, None, None);
     let patience = Duration::from_secs(budget.limits().import_seconds);
     let mut start = || {
-        // The last of them first: by the time the importer gets there, it finds it compiled.
-        let [site, ..] = environment.site() else { return Err(Fault::Pipe(std::io::ErrorKind::NotFound.into())) };
-        let last_first: Vec<_> = contract.preload.iter().rev().copied().collect();
-        let compiler = kept.insert(Arc::new(Compiler::start(&environment, site, &last_first, temporary, budget)));
+        let compiler = kept.insert(Arc::new(compile_ahead(&environment, contract.preload, temporary, budget)));
         let mut probes = Probes::start(&environment, DRIVER, temporary, budget, &[], |_, _| Ok(()))?;
         let sandbox = sandbox.insert(probes.sandbox().clone());
         interpreter = Some(probes.control().ask(about("interpreter"), patience)?);
@@ -196,13 +193,22 @@ pub fn prepare(environment: Arc<Environment>, contract: &Contract, temporary: &P
     Standby { environment, sandbox, interpreter, probes, compiler: kept }
 }
 
-/// Starts compiling the private copy, which a process of the standby's environment can do while that one is still busy.
-pub fn compile(environment: &LockedEnvironment, contract: &Contract, temporary: &Path) -> Compiler {
+/// Starts compiling the private copy, which a process of the standby's environment can do while that one is still busy. `more` are
+/// modules that are imported besides the bridge and the client.
+pub fn compile(environment: &LockedEnvironment, contract: &Contract, more: &[&str], temporary: &Path) -> Compiler {
     let snapshot = environment.snapshot();
     let module = contract.module_name();
-    let modules: Vec<&str> = contract.client.modules().chain([module.as_str()]).collect();
+    let modules: Vec<&str> = contract.client.modules().chain([module.as_str()]).chain(more.iter().copied()).collect();
     let budget = snapshot.graph().budget();
     Compiler::start(environment.environment(), snapshot.root(), &modules, temporary, budget)
+}
+
+/// Starts compiling modules of the environment for a process that will import them in this order: the last first, so that the two
+/// meet.
+pub fn compile_ahead(environment: &Environment, modules: &[&str], temporary: &Path, budget: &Budget) -> Compiler {
+    let last_first: Vec<_> = modules.iter().rev().copied().collect();
+    let site = environment.site().first().map_or(Path::new(""), |site| site);
+    Compiler::start(environment, site, &last_first, temporary, budget)
 }
 
 /// Draws what is asked.
@@ -319,7 +325,7 @@ impl Questions<'_> {
         interview
     }
 
-    fn conduct(&self, mut probes: Probes, interview: &mut Interview) -> Result<(), Fault> {
+    fn conduct(&self, mut probes: Probes<2>, interview: &mut Interview) -> Result<(), Fault> {
         let [first, second] = probes.fork(self.patience(|limits| limits.import_seconds))?;
         interview.transcripts = std::thread::scope(|scope| {
             let second = scope.spawn(|| self.transcript(second, self.series.order(1)));

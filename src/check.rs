@@ -25,10 +25,12 @@ pub enum Stage {
     Behaviour,
     /// Its client, against a producer on loopback.
     Pair,
+    /// Its MCP server, against a producer on loopback; no stage of `verify`.
+    Tools,
 }
 
 impl Stage {
-    /// Every stage, in that order.
+    /// Every stage of `verify`, in that order.
     pub const ALL: [Stage; 6] =
         [Stage::Graph, Stage::Inventory, Stage::Snapshot, Stage::Environment, Stage::Behaviour, Stage::Pair];
 
@@ -41,80 +43,100 @@ impl Stage {
             Stage::Environment => "environment",
             Stage::Behaviour => "behaviour",
             Stage::Pair => "pair",
+            Stage::Tools => "tools",
         }
     }
 }
 
 macro_rules! checks {
-    ($($(#[$doc:meta])* $variant:ident = $id:literal in $stage:ident: $claim:literal;)+) => {
+    ($($(#[$about:meta])* $table:ident {$($variant:ident = $id:literal in $stage:ident: $claim:literal;)+})+) => {
         /// One check. Its row in the table gives it a stage, a stable id and a claim.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Check { $($(#[$doc])* #[doc = $claim] $variant,)+ }
+        pub enum Check { $($(#[doc = $claim] $variant,)+)+ }
 
-        /// Every check, in report order.
-        pub const TABLE: &[Check] = &[$(Check::$variant,)+];
+        $($(#[$about])* pub const $table: &[Check] = &[$(Check::$variant,)+];)+
 
         impl Check {
             /// The stable id, `area.subject`.
-            pub fn id(self) -> &'static str { match self { $(Check::$variant => $id,)+ } }
+            pub fn id(self) -> &'static str { match self { $($(Check::$variant => $id,)+)+ } }
             /// The stage that records this check.
-            pub fn stage(self) -> Stage { match self { $(Check::$variant => Stage::$stage,)+ } }
+            pub fn stage(self) -> Stage { match self { $($(Check::$variant => Stage::$stage,)+)+ } }
             /// What a pass means, in one line.
-            pub fn claim(self) -> &'static str { match self { $(Check::$variant => $claim,)+ } }
+            pub fn claim(self) -> &'static str { match self { $($(Check::$variant => $claim,)+)+ } }
         }
     };
 }
 
 checks! {
-    GitRepository = "git.repository" in Graph: "the SDK root is the top of a git checkout in a format this gate reads";
-    GitHead = "git.head" in Graph: "HEAD is exactly the expected commit";
-    GitHistory = "git.history" in Graph: "the history is complete down to its root commits";
-    GitObjects = "git.objects" in Graph: "every reachable object is present, of the linked kind, and hashes to its id";
-    GitWellFormed = "git.well-formed" in Graph: "every reachable object is one that `git fsck --strict` accepts";
-    GitReleaseTag = "git.release-tag" in Graph: "a tag named after the version, if there is one, peels to the commit";
-    PackageTree = "package.tree" in Inventory: "the committed package holds only regular files with plain names";
-    PackageModule = "package.module" in Inventory: "the bridge module is one of the committed files";
-    PackageSource = "package.source" in Inventory: "the committed package is Python source and data: no native code, bytecode or path files";
-    PackageWorktree = "package.worktree" in Inventory: "the package on disk equals the commit in paths, bytes and modes";
-    VersionSource = "version.source" in Inventory: "`__version__` is one string literal in the commit and equals the expected version";
-    VersionProject = "version.project" in Inventory: "a static version in pyproject.toml, if there is one, equals the expected version";
-    ReleaseArchive = "release.archive" in Inventory: "a release artifact, if one was given, is a plain archive: regular files, each there once";
-    ReleasePackage = "release.package" in Inventory: "a release artifact, if one was given, holds the commit's package, path for path and byte for byte";
-    ReleaseMetadata = "release.metadata" in Inventory: "a release artifact, if one was given, has the expected name and version, and its RECORD every file's digest";
-    SnapshotDigest = "snapshot.digest" in Snapshot: "every blob, hashed once more on its way to the private copy, matches its id";
-    SnapshotHead = "snapshot.head" in Snapshot: "HEAD was still the expected commit when the private copy was complete";
-    EnvironmentRoot = "environment.root" in Environment: "the environment root is a virtual environment without system site packages";
-    EnvironmentInterpreter = "environment.interpreter" in Environment: "its interpreter is an executable CPython 3.11 or later";
-    EnvironmentRecords = "environment.records" in Environment: "every installed file is the one that its distribution's RECORD lists";
-    EnvironmentOwned = "environment.owned" in Environment: "every file in site-packages belongs to an installed distribution";
-    EnvironmentLock = "environment.lock" in Environment: "what is installed is what the commit's uv.lock names, if it has one, and what its pyproject.toml requires";
-    EnvironmentWheels = "environment.wheels" in Environment: "whatever has its locked wheel in --wheelhouse, if one was named, is installed as that wheel has it";
-    ProbeIsolated = "probe.isolated" in Behaviour: "the probe runs that interpreter isolated: no site, no user site, no environment, no ambient path";
-    ProbeConfined = "probe.confined" in Behaviour: "the kernel confines the probe, in full where that was required";
-    ModuleOrigin = "module.origin" in Behaviour: "the bridge module was loaded from the private copy";
-    ModuleVersion = "module.version" in Behaviour: "the loaded package declares the expected version, as a plain string";
-    ModuleDependencies = "module.dependencies" in Behaviour: "the validators the SDK relies on were loaded from the environment";
-    ModuleLoaded = "module.loaded" in Behaviour: "every loaded module comes from the private copy, the environment or the standard library";
-    ProbeTranscript = "probe.transcript" in Behaviour: "every question got exactly one answer, in time, and the probe was alive at the end";
-    ProbeResidue = "probe.residue" in Behaviour: "at the end the probe had one thread, no process of its own and no file open";
-    ContractManifest = "contract.manifest" in Behaviour: "the manifest the SDK was given is the published one in everything but prose";
-    VectorsInteger = "vectors.integer" in Behaviour: "integers keep their exact identity: lossless-json-integer-identity";
-    VectorsDateTime = "vectors.date-time" in Behaviour: "date-times follow the exact rule: bounded-rfc3339-normalization";
-    VectorsSchema = "vectors.schema" in Behaviour: "payloads and manifests are held to the published schema";
-    ProbeAgreement = "probe.agreement" in Behaviour: "two probes, asked in different orders, gave the same verdicts";
-    SnapshotIntact = "snapshot.intact" in Behaviour: "the private copy was unchanged after the probes ended";
-    PairConfined = "pair.confined" in Pair: "the kernel confines the client's process to the gate's own ports, in full where that was required";
-    PairTranscript = "pair.transcript" in Pair: "the client was imported, and every call ended in time";
-    PairDiscovery = "pair.discovery" in Pair: "tools are found by the advertised links alone, and by none that leads astray";
-    PairDispatch = "pair.dispatch" in Pair: "whatever is answered, a tool's target is asked once, and a refusal or a doubtful outcome is no success";
-    PairNumbers = "pair.numbers" in Pair: "what is submitted is what was asked, number by number, and nothing the contract refuses";
-    PairElsewhere = "pair.elsewhere" in Pair: "nothing is sent anywhere else, and the credential in its header alone";
+    /// The checks of `verify`, in report order.
+    TABLE {
+        GitRepository = "git.repository" in Graph: "the SDK root is the top of a git checkout in a format this gate reads";
+        GitHead = "git.head" in Graph: "HEAD is exactly the expected commit";
+        GitHistory = "git.history" in Graph: "the history is complete down to its root commits";
+        GitObjects = "git.objects" in Graph: "every reachable object is present, of the linked kind, and hashes to its id";
+        GitWellFormed = "git.well-formed" in Graph: "every reachable object is one that `git fsck --strict` accepts";
+        GitReleaseTag = "git.release-tag" in Graph: "a tag named after the version, if there is one, peels to the commit";
+        PackageTree = "package.tree" in Inventory: "the committed package holds only regular files with plain names";
+        PackageModule = "package.module" in Inventory: "the bridge module is one of the committed files";
+        PackageSource = "package.source" in Inventory: "the committed package is Python source and data: no native code, bytecode or path files";
+        PackageWorktree = "package.worktree" in Inventory: "the package on disk equals the commit in paths, bytes and modes";
+        VersionSource = "version.source" in Inventory: "`__version__` is one string literal in the commit and equals the expected version";
+        VersionProject = "version.project" in Inventory: "a static version in pyproject.toml, if there is one, equals the expected version";
+        ReleaseArchive = "release.archive" in Inventory: "a release artifact, if one was given, is a plain archive: regular files, each there once";
+        ReleasePackage = "release.package" in Inventory: "a release artifact, if one was given, holds the commit's package, path for path and byte for byte";
+        ReleaseMetadata = "release.metadata" in Inventory: "a release artifact, if one was given, has the expected name and version, and its RECORD every file's digest";
+        SnapshotDigest = "snapshot.digest" in Snapshot: "every blob, hashed once more on its way to the private copy, matches its id";
+        SnapshotHead = "snapshot.head" in Snapshot: "HEAD was still the expected commit when the private copy was complete";
+        EnvironmentRoot = "environment.root" in Environment: "the environment root is a virtual environment without system site packages";
+        EnvironmentInterpreter = "environment.interpreter" in Environment: "its interpreter is an executable CPython 3.11 or later";
+        EnvironmentRecords = "environment.records" in Environment: "every installed file is the one that its distribution's RECORD lists";
+        EnvironmentOwned = "environment.owned" in Environment: "every file in site-packages belongs to an installed distribution";
+        EnvironmentLock = "environment.lock" in Environment: "what is installed is what the commit's uv.lock names, if it has one, and what its pyproject.toml requires";
+        EnvironmentWheels = "environment.wheels" in Environment: "whatever has its locked wheel in --wheelhouse, if one was named, is installed as that wheel has it";
+        ProbeIsolated = "probe.isolated" in Behaviour: "the probe runs that interpreter isolated: no site, no user site, no environment, no ambient path";
+        ProbeConfined = "probe.confined" in Behaviour: "the kernel confines the probe, in full where that was required";
+        ModuleOrigin = "module.origin" in Behaviour: "the bridge module was loaded from the private copy";
+        ModuleVersion = "module.version" in Behaviour: "the loaded package declares the expected version, as a plain string";
+        ModuleDependencies = "module.dependencies" in Behaviour: "the validators the SDK relies on were loaded from the environment";
+        ModuleLoaded = "module.loaded" in Behaviour: "every loaded module comes from the private copy, the environment or the standard library";
+        ProbeTranscript = "probe.transcript" in Behaviour: "every question got exactly one answer, in time, and the probe was alive at the end";
+        ProbeResidue = "probe.residue" in Behaviour: "at the end the probe had one thread, no process of its own and no file open";
+        ContractManifest = "contract.manifest" in Behaviour: "the manifest the SDK was given is the published one in everything but prose";
+        VectorsInteger = "vectors.integer" in Behaviour: "integers keep their exact identity: lossless-json-integer-identity";
+        VectorsDateTime = "vectors.date-time" in Behaviour: "date-times follow the exact rule: bounded-rfc3339-normalization";
+        VectorsSchema = "vectors.schema" in Behaviour: "payloads and manifests are held to the published schema";
+        ProbeAgreement = "probe.agreement" in Behaviour: "two probes, asked in different orders, gave the same verdicts";
+        SnapshotIntact = "snapshot.intact" in Behaviour: "the private copy was unchanged after the probes ended";
+        PairConfined = "pair.confined" in Pair: "the kernel confines the client's process to the gate's own ports, in full where that was required";
+        PairTranscript = "pair.transcript" in Pair: "the client was imported, and every call ended in time";
+        PairDiscovery = "pair.discovery" in Pair: "tools are found by the advertised links alone, and by none that leads astray";
+        PairDispatch = "pair.dispatch" in Pair: "whatever is answered, a tool's target is asked once, and a refusal or a doubtful outcome is no success";
+        PairNumbers = "pair.numbers" in Pair: "what is submitted is what was asked, number by number, and nothing the contract refuses";
+        PairElsewhere = "pair.elsewhere" in Pair: "nothing is sent anywhere else, and the credential in its header alone";
+    }
+    /// The checks of the SDK's MCP server, in report order. `pair --mcp` decides them beside those of git and the environment.
+    TOOLS {
+        McpConfined = "mcp.confined" in Tools: "the kernel confines the server's processes to the gate's own ports, in full where that was required";
+        McpOrigin = "mcp.origin" in Tools: "the server was loaded from the private copy, which was unchanged at the end";
+        McpTranscript = "mcp.transcript" in Tools: "every message was answered once and in time, and nothing else was said";
+        McpSurface = "mcp.surface" in Tools: "a plugin's tools are listed and called through the generic ones, and none is a tool of its own";
+        McpGate = "mcp.gate" in Tools: "while mutations are not allowed, and in a dry run, nothing is submitted";
+        McpDiscovery = "mcp.discovery" in Tools: "tools are found by the advertised links alone, and by none that leads astray";
+        McpDispatch = "mcp.dispatch" in Tools: "a tool's target is asked once, and a refusal or a doubtful outcome is told as an error";
+        McpNumbers = "mcp.numbers" in Tools: "what is submitted is what the agent asked, number by number, and nothing the contract refuses";
+        McpCredentials = "mcp.credentials" in Tools: "the credential goes to the producer in its header, and into no message, log or file";
+    }
 }
 
 impl Check {
+    /// Every check there is, those of `verify` first.
+    pub fn all() -> impl Iterator<Item = Check> {
+        TABLE.iter().chain(TOOLS).copied()
+    }
+
     /// The check of that id, if there is one.
     pub fn from_id(id: &str) -> Option<Check> {
-        TABLE.iter().copied().find(|check| check.id() == id)
+        Check::all().find(|check| check.id() == id)
     }
 }
 
@@ -220,13 +242,18 @@ impl Default for Ledger {
 impl Ledger {
     /// A ledger in which nothing has run.
     pub fn new() -> Self {
-        let entry = |&check| Entry { check, status: Status::NotRun, findings: Vec::new() };
-        Ledger { entries: TABLE.iter().map(entry).collect() }
+        let entry = |check| Entry { check, status: Status::NotRun, findings: Vec::new() };
+        Ledger { entries: Check::all().map(entry).collect() }
     }
 
-    /// The results so far, in table order.
+    /// The results of [`TABLE`] so far, in its order.
     pub fn entries(&self) -> &[Entry] {
-        &self.entries
+        &self.entries[..TABLE.len()]
+    }
+
+    /// The results of these stages so far.
+    pub fn of_stages(&self, stages: &[Stage]) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| stages.contains(&entry.check.stage()))
     }
 
     /// The status of one check.
@@ -234,9 +261,9 @@ impl Ledger {
         self.entries[check as usize].status
     }
 
-    /// Every check of the table passed.
+    /// Every check of [`TABLE`] passed.
     pub fn all_passed(&self) -> bool {
-        self.entries.iter().all(|entry| entry.status == Status::Passed)
+        self.entries().iter().all(|entry| entry.status == Status::Passed)
     }
 
     /// Some check failed: there is evidence against the subject.
@@ -301,7 +328,7 @@ impl Ledger {
     /// # Errors
     /// [`Halt`] unless every row of that stage passed.
     pub fn close(&mut self, stage: Stage) -> Result<(), Halt> {
-        let rows: Vec<_> = TABLE.iter().copied().filter(|check| check.stage() == stage).collect();
+        let rows: Vec<_> = Check::all().filter(|check| check.stage() == stage).collect();
         self.require(&rows)
     }
 }
@@ -316,12 +343,12 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_the_table_is_grouped_by_stage_in_pipeline_order() {
-        let mut ids: Vec<_> = TABLE.iter().map(|check| check.id()).collect();
+        let mut ids: Vec<_> = Check::all().map(Check::id).collect();
         ids.sort_unstable();
         ids.dedup();
-        assert_eq!(ids.len(), TABLE.len());
-        assert!(TABLE.is_sorted_by_key(|check| check.stage()));
-        for (index, &check) in TABLE.iter().enumerate() {
+        assert_eq!(ids.len(), TABLE.len() + TOOLS.len());
+        assert!(Check::all().is_sorted_by_key(Check::stage));
+        for (index, check) in Check::all().enumerate() {
             assert_eq!(check as usize, index);
             assert_eq!(Check::from_id(check.id()), Some(check));
         }
@@ -330,13 +357,13 @@ mod tests {
 
     #[test]
     fn a_row_nobody_recorded_blocks_its_stage() {
-        for &forgotten in TABLE {
+        for forgotten in Check::all() {
             let mut ledger = Ledger::new();
-            for &check in TABLE.iter().filter(|&&check| check != forgotten) {
+            for check in Check::all().filter(|&check| check != forgotten) {
                 ledger.record(check, Vec::new());
             }
             assert!(ledger.close(forgotten.stage()).is_err(), "{}", forgotten.id());
-            assert!(!ledger.all_passed());
+            assert_eq!(ledger.all_passed(), TOOLS.contains(&forgotten));
             ledger.record(forgotten, Vec::new());
             assert!(ledger.close(forgotten.stage()).is_ok());
             assert!(ledger.all_passed());

@@ -10,6 +10,7 @@ mod github;
 mod help;
 mod human;
 mod output;
+mod pair;
 mod producer;
 mod progress;
 mod record;
@@ -73,6 +74,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> anyhow::Result<u8> {
         Command::Completions(options) => help::completions(options, output),
         Command::Man => help::man(output),
         Command::Doctor(options) => doctor::doctor(options, &signals, output),
+        Command::Pair(options) => pair::pair(options, &signals, output),
         Command::Producer(options) => producer::run(options, &signals, output),
         Command::Demo => demo::demo(&signals, output),
         Command::Validate(options) => contract::validate(options, output),
@@ -87,6 +89,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> anyhow::Result<u8> {
                 Document::Status => contract::json_schema::<record::Statement>(),
                 Document::Check => contract::json_schema::<check::Consistency>(),
                 Document::Doctor => contract::json_schema::<doctor::Diagnosis>(),
+                Document::Pair => contract::json_schema::<crate::report::tools::Report>(),
                 Document::Traffic => contract::json_schema::<producer::Traffic>(),
                 Document::ManifestCheck => contract::json_schema::<contract::Comparison>(),
             };

@@ -50,6 +50,8 @@ pub struct Contract {
     pub manifest_rejection: &'static str,
     /// What the SDK's client is called.
     pub client: Client,
+    /// The SDK's MCP server.
+    pub server: Server,
     /// The contracts an activation record must list, in its order.
     pub required_contracts: &'static [&'static str],
     manifest: &'static str,
@@ -82,6 +84,29 @@ pub struct Client {
     pub request_path: &'static str,
     /// What makes a reading tool's arguments a query.
     pub query: &'static str,
+}
+
+/// The SDK's MCP server, a package of its own in the same commit.
+#[derive(Clone, Copy, Debug)]
+pub struct Server {
+    /// The package, and the folder of its files.
+    pub package: &'static str,
+    /// `module:name` of what runs it on standard input and output, given a list in the place of a command line.
+    pub run: &'static str,
+    /// The distribution that it cannot do without, if it needs one that the SDK does not, and the SDK's extra that brings it.
+    pub dependency: Option<(&'static str, &'static str)>,
+    /// As [`Contract::preload`], for the server.
+    pub preload: &'static [&'static str],
+    /// The variable that says where NetBox is.
+    pub url: &'static str,
+    /// The variables with the two halves of the credential.
+    pub token: [&'static str; 2],
+    /// The variable and the argument that allow mutations.
+    pub mutations: [&'static str; 2],
+    /// The file in its home that can say how long a request may take.
+    pub settings: &'static str,
+    /// The tool that lists a plugin's tools, and the one that calls them.
+    pub generic: [&'static str; 2],
 }
 
 impl Client {
@@ -121,6 +146,17 @@ static BRIDGE_V1: Contract = Contract {
         request_path: "netbox_sdk.plugin_bridge:plugin_tool_request_path",
         query: "netbox_sdk.plugin_bridge:plugin_arguments_to_query",
     },
+    server: Server {
+        package: "netbox_mcp",
+        run: "netbox_mcp:run",
+        dependency: Some(("mcp", "mcp")),
+        preload: &["jsonschema", "pydantic.type_adapter", "aiohttp", "mcp.server.fastmcp", "rich.traceback"],
+        url: "NETBOX_URL",
+        token: ["NETBOX_TOKEN_KEY", "NETBOX_TOKEN_SECRET"],
+        mutations: ["NETBOX_MCP_ALLOW_MUTATIONS", "--allow-mutations"],
+        settings: ".config/netbox-sdk/config.json",
+        generic: ["plugin_list_tools", "plugin_call_tool"],
+    },
     required_contracts: &["lossless-json-integer-identity", "bounded-rfc3339-normalization"],
     manifest: MANIFEST,
     vectors: &VECTORS,
@@ -138,6 +174,7 @@ static DEMO: Contract = Contract {
         query: "netbox_sdk.client:plugin_arguments_to_query",
         ..BRIDGE_V1.client
     },
+    server: Server { dependency: None, preload: &[], ..BRIDGE_V1.server },
     ..BRIDGE_V1
 };
 

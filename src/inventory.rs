@@ -99,29 +99,41 @@ const PROJECT_FILE: &str = "pyproject.toml";
 
 /// Reads the package from the graph and compares it with the disk, and with the release artifact if there is one.
 ///
-/// Without an expected `version` (only `snapshot` has none) the commit must still declare one, and only one.
+/// Without an expected `version` (only `snapshot` has none) the commit must still declare one, and only one. A package `beside` the
+/// contract's is held to the same and comes with it.
 ///
 /// # Errors
 /// [`Halt`] unless every check of the inventory stage passed.
 pub fn verify(
     graph: VerifiedGraph,
     contract: &Contract,
+    beside: Option<&str>,
     version: Option<&ReleaseVersion>,
     artifact: Option<&ReleaseFile>,
     release: &mut Release,
     ledger: &mut Ledger,
 ) -> Result<VerifiedInventory, Halt> {
-    let mut odd = BTreeSet::new();
-    let files = committed(&graph, contract, &mut odd, ledger);
+    let mut files = package(&graph, contract.package, ledger);
     if let Some(files) = &files {
         record_module(files, contract, ledger);
-        record_sources(files, ledger);
-        worktree::compare(&graph, contract.package, files, &odd, ledger);
         version::record(files, &graph, contract, version, ledger);
         *release = release::verify(artifact, files, contract, version, graph.budget(), ledger);
     }
+    if let (Some(files), Some(beside)) = (&mut files, beside) {
+        files.extend(package(&graph, beside, ledger).unwrap_or_default());
+        files.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
+    }
     ledger.close(Stage::Inventory)?;
     Ok(VerifiedInventory { graph, version: version.cloned(), files: files.unwrap_or_default() })
+}
+
+/// The files of one package, held against the disk, if they can be read at all.
+fn package(graph: &VerifiedGraph, package: &str, ledger: &mut Ledger) -> Option<Vec<PackageFile>> {
+    let mut odd = BTreeSet::new();
+    let files = committed(graph, package, &mut odd, ledger)?;
+    record_sources(&files, ledger);
+    worktree::compare(graph, package, &files, &odd, ledger);
+    Some(files)
 }
 
 /// Why the package could not be read as a whole, each of which leaves it undecided.
@@ -162,11 +174,10 @@ impl Unread {
 /// The package's files, as far as the tree can be read at all; records [`Check::PackageTree`]. What is no plain file is `odd`.
 fn committed(
     graph: &VerifiedGraph,
-    contract: &Contract,
+    package: &str,
     odd: &mut BTreeSet<String>,
     ledger: &mut Ledger,
 ) -> Option<Vec<PackageFile>> {
-    let package = contract.package;
     let mut findings = Vec::new();
     let files = graph.folder(package).map_err(Unread::Tree).and_then(|entries| {
         if entries.is_empty() {

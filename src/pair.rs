@@ -8,6 +8,7 @@ mod judge;
 mod scenario;
 mod servers;
 mod table;
+pub mod tools;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -126,7 +127,7 @@ impl PairReport {
 
 /// The servers, and a process that has imported what the SDK builds upon, or what kept either from being there.
 #[derive(Debug)]
-pub struct Standby(Result<(Servers, Clients), Fault>);
+pub struct Standby(Result<(Servers, Clients<2>), Fault>);
 
 /// Starts both. The process knows nothing of the SDK. `temporary` is where its private folder is made; `compiler` may have compiled what it
 /// imports.
@@ -139,25 +140,32 @@ pub fn prepare(
 ) -> Standby {
     let start = || {
         let servers = Servers::start(contract, &table::scenarios())?;
-        let elsewhere = servers.elsewhere();
-        let proxy = format!("http://{elsewhere}");
-        // A client that went by its surroundings would be seen elsewhere, or with a credential that is not its own.
         let around = Surroundings {
             ports: &servers.ports(),
-            variables: &[
-                ("http_proxy", proxy.clone()),
-                ("HTTP_PROXY", proxy.clone()),
-                ("all_proxy", proxy),
-                // Each thread would reserve 64 MiB of the memory that the process may map.
-                ("MALLOC_ARENA_MAX", "1".into()),
-            ],
-            home: &[(".netrc", "machine 127.0.0.1 login nobody password nothing\n".into())],
+            variables: &proxies(servers.elsewhere()),
+            home: &[(".netrc", NETRC.into())],
+            preload: contract.preload,
+            heard: 0,
         };
         let code = compiler.as_ref().and_then(|compiler| compiler.code());
-        let clients = Clients::start(environment, contract, code.as_deref(), &around, temporary, budget)?;
+        let clients = Clients::start(environment, code.as_deref(), &around, temporary, budget)?;
         Ok((servers, clients))
     };
     Standby(start())
+}
+
+const NETRC: &str = "machine 127.0.0.1 login nobody password nothing\n";
+
+/// A client that went by its surroundings, these or [`NETRC`], would be seen elsewhere, or with a credential that is not its own.
+fn proxies(elsewhere: SocketAddr) -> [(&'static str, String); 4] {
+    let proxy = format!("http://{elsewhere}");
+    [
+        ("http_proxy", proxy.clone()),
+        ("HTTP_PROXY", proxy.clone()),
+        ("all_proxy", proxy),
+        // Each thread would reserve 64 MiB of the memory that the process may map.
+        ("MALLOC_ARENA_MAX", "1".into()),
+    ]
 }
 
 /// What came of all scenarios, not judged yet.
@@ -301,7 +309,7 @@ struct Play<'a> {
 
 impl Play<'_> {
     /// Every other scenario is played in one process, the rest in another beside it.
-    fn all(&self, clients: &mut Clients) -> Result<Vec<Outcome>, Broken> {
+    fn all(&self, clients: &mut Clients<2>) -> Result<Vec<Outcome>, Broken> {
         let scenarios: Vec<_> = self.servers.scenarios().collect();
         let half = |which: usize| scenarios.iter().skip(which).step_by(2).copied().collect::<Vec<_>>();
         let [first, second] = clients.fork()?;

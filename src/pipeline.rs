@@ -19,7 +19,7 @@ use crate::graph::{self, Source};
 use crate::identity::{CommitId, ExpectedIdentity, ReleaseVersion};
 use crate::inventory::{self, Release, ReleaseFile};
 use crate::limits::Budget;
-use crate::pair;
+use crate::pair::{self, tools::ToolsReport};
 use crate::snapshot::{self, Snapshot, SnapshotFile};
 
 pub use preflight::{Host, Room, decided, preflight};
@@ -107,12 +107,7 @@ fn prove(
     observer: Observer<'_>,
     run: &mut Run,
 ) -> Result<Approval, Halt> {
-    // One folder for everything of this run: the probes may read what is in it, and nothing of other runs.
-    let room = private_folder(&request.temporary).map_err(|error| {
-        let hint = "name another folder in TMPDIR, with room for the package";
-        let finding = Finding::new("temporary folder", "a private folder", error.to_string(), hint);
-        run.ledger.give_up(Check::SnapshotDigest, finding)
-    })?;
+    let room = make_room(request, run)?;
     let (room, side) = (room.path(), request.budget.branch());
     thread::scope(|scope| {
         let (examined, examination) = mpsc::sync_channel(1);
@@ -138,6 +133,51 @@ fn prove(
     })
 }
 
+/// One folder for everything of this run: the probes may read what is in it, and nothing of other runs.
+fn make_room(request: &Request<'_>, run: &mut Run) -> Result<tempfile::TempDir, Halt> {
+    private_folder(&request.temporary).map_err(|error| {
+        let hint = "name another folder in TMPDIR, with room for the package";
+        let finding = Finding::new("temporary folder", "a private folder", error.to_string(), hint);
+        run.ledger.give_up(Check::SnapshotDigest, finding)
+    })
+}
+
+/// The stages that [`tools()`] runs.
+pub const OF_TOOLS: &[Stage] = &[Stage::Graph, Stage::Inventory, Stage::Snapshot, Stage::Environment, Stage::Tools];
+
+/// Runs the stages up to the environment, on the SDK and its server alike, and then the server. The report exists exactly if every
+/// check of these stages passed; it approves of nothing.
+pub fn tools(request: &Request<'_>, identity: &ExpectedIdentity, observer: Observer<'_>) -> (Run, Option<ToolsReport>) {
+    let mut run = Run { ledger: Ledger::new(), evidence: Evidence::default() };
+    let report = serve(request, identity, observer, &mut run).ok();
+    (run, report)
+}
+
+fn serve(
+    request: &Request<'_>,
+    identity: &ExpectedIdentity,
+    observer: Observer<'_>,
+    run: &mut Run,
+) -> Result<ToolsReport, Halt> {
+    let Request { contract, require_sandbox, deny_advisories, .. } = *request;
+    let room = make_room(request, run)?;
+    let snapshot = materialise(request, Some(contract.server.package), room.path(), observer, run)?;
+    let environment = timed(Stage::Environment, observer, run, |run| {
+        let examination = environment::examine(identity.environment_root(), &request.budget);
+        environment::verify(snapshot, examination, identity, request.wheelhouse, &mut run.ledger)
+    })?;
+    run.evidence.distributions = environment.distributions().to_vec();
+    run.evidence.interpreter_sha256 = Some(environment.environment().interpreter_sha256().to_owned());
+    let manifest = request.manifest.unwrap_or_else(|| contract.manifest());
+    let terms = Terms { contract, require_sandbox, manifest, deny_advisories };
+    let report = timed(Stage::Tools, observer, run, |run| {
+        let (evidence, ledger) = (&mut run.evidence.pair, &mut run.ledger);
+        pair::tools::verify(Arc::new(environment), terms, room.path(), evidence, ledger)
+    })?;
+    OF_TOOLS.iter().try_for_each(|&stage| run.ledger.close(stage))?;
+    Ok(report)
+}
+
 /// What needs nothing of the SDK, done while git is verified. None of it is looked at if git's half refuses.
 struct Ahead<'a> {
     examination: Receiver<Examination>,
@@ -154,7 +194,7 @@ fn conclude(
     run: &mut Run,
     ahead: Ahead<'_>,
 ) -> Result<Approval, Halt> {
-    let snapshot = materialise(request, room, observer, run)?;
+    let snapshot = materialise(request, None, room, observer, run)?;
     let environment = Arc::new(timed(Stage::Environment, observer, run, |run| {
         let examination = received(ahead.examination.recv(), Check::EnvironmentRoot, run)?;
         environment::verify(snapshot, examination, identity, request.wheelhouse, &mut run.ledger)
@@ -162,7 +202,7 @@ fn conclude(
     run.evidence.distributions = environment.distributions().to_vec();
     run.evidence.interpreter_sha256 = Some(environment.environment().interpreter_sha256().to_owned());
     let Request { contract, seed, generated, require_sandbox, deny_advisories, .. } = *request;
-    let compiler = behaviour::compile(&environment, contract, room);
+    let compiler = behaviour::compile(&environment, contract, &[], room);
     let manifest = request.manifest.unwrap_or_else(|| contract.manifest());
     let terms = Terms { contract, require_sandbox, manifest, deny_advisories };
     thread::scope(|scope| {
@@ -198,11 +238,18 @@ fn received<T>(sent: Result<T, RecvError>, check: Check, run: &mut Run) -> Resul
 /// Runs the stages that need no Python and leaves the verified package in a fresh folder in `parent`.
 pub fn snapshot(request: &Request<'_>, parent: &Path, observer: Observer<'_>) -> (Run, Option<Snapshot>) {
     let mut run = Run { ledger: Ledger::new(), evidence: Evidence::default() };
-    let snapshot = materialise(request, parent, observer, &mut run).ok();
+    let snapshot = materialise(request, None, parent, observer, &mut run).ok();
     (run, snapshot)
 }
 
-fn materialise(request: &Request<'_>, parent: &Path, observer: Observer<'_>, run: &mut Run) -> Result<Snapshot, Halt> {
+/// The private copy of the package, and of the one `beside` it.
+fn materialise(
+    request: &Request<'_>,
+    beside: Option<&str>,
+    parent: &Path,
+    observer: Observer<'_>,
+    run: &mut Run,
+) -> Result<Snapshot, Halt> {
     let Request { sdk_root, commit, version, contract, allow_shallow, release_artifact, budget, .. } = request;
     let graph = timed(Stage::Graph, observer, run, |run| {
         graph::verify(sdk_root, *commit, *version, contract.package, *allow_shallow, budget, &mut run.ledger)
@@ -211,7 +258,7 @@ fn materialise(request: &Request<'_>, parent: &Path, observer: Observer<'_>, run
     run.evidence.tree = Some(graph.tree().to_string());
     let inventory = timed(Stage::Inventory, observer, run, |run| {
         let (release, ledger) = (&mut run.evidence.release, &mut run.ledger);
-        inventory::verify(graph, contract, *version, *release_artifact, release, ledger)
+        inventory::verify(graph, contract, beside, *version, *release_artifact, release, ledger)
     })?;
     let snapshot = timed(Stage::Snapshot, observer, run, |run| snapshot::write(inventory, parent, &mut run.ledger))?;
     run.evidence.files = snapshot.files().to_vec();

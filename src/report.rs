@@ -2,6 +2,7 @@
 
 pub mod attestation;
 pub mod audit;
+pub mod tools;
 pub mod v1;
 
 use crate::check::Ledger;

@@ -15,6 +15,8 @@ pub struct Tally {
     pub installed: Count,
     /// Vectors that a probe answered.
     pub vectors: Count,
+    /// Calls of tools that a server was asked for.
+    pub calls: Count,
 }
 
 /// A number that only grows.

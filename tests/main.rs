@@ -45,6 +45,7 @@ mod specification;
 mod strict;
 mod support;
 mod terminal;
+mod tools;
 mod validate;
 mod worktree;
 

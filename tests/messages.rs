@@ -7,7 +7,7 @@ mod checks;
 mod commands;
 mod subject;
 
-use paired_sdk_gate::check::TABLE;
+use paired_sdk_gate::check::Check;
 pub use subject::Scene;
 
 /// Holds the text against `tests/messages/NAME.snap`.
@@ -27,6 +27,6 @@ fn every_check_is_seen_to_fail() {
     let snapshots = snapshots.filter(|path| path.extension().is_some_and(|end| end == "snap"));
     let text: String = snapshots.map(|path| std::fs::read_to_string(path).unwrap()).collect();
     let seen = |id: &str| ["FAIL", "????"].iter().any(|word| text.contains(&format!("\n{word}  {id:<24} ")));
-    let unseen: Vec<_> = TABLE.iter().map(|check| check.id()).filter(|id| !seen(id)).collect();
+    let unseen: Vec<_> = Check::all().map(Check::id).filter(|id| !seen(id)).collect();
     assert!(unseen.is_empty(), "give each a scene in tests/messages: {unseen:?}");
 }

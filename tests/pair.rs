@@ -1,6 +1,6 @@
 //! The stage `pair` on the embedded SDK: its client passes, and each of these regressions of it is refused by named scenarios.
 
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use paired_sdk_gate::check::Status;
@@ -8,10 +8,13 @@ use paired_sdk_gate::limits::Limits;
 use paired_sdk_gate::pair;
 use paired_sdk_gate::report::Verdict;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use crate::messages::Scene;
 use crate::support::gate::{findings, identified, with_status};
+use crate::support::left;
 use crate::support::subject::{Subject, VERSION, Verified, make_environment};
+use crate::tools;
 
 pub const CLIENT: &str = "netbox_sdk/client.py";
 
@@ -134,23 +137,29 @@ fn each_check_finds_what_it_is_there_for() {
     }
 }
 
+/// The program on that scene, once it plays its scenarios.
+fn playing(scene: &Scene, verb: &str) -> Child {
+    let Subject { repo, commit, environment, .. } = &scene.subject;
+    let mut gate = identified(verb, repo.root(), commit, VERSION, environment);
+    gate.args(["--format", "json", "--quiet"]).args(&scene.arguments).env("TMPDIR", &scene.temporary);
+    let mut gate = gate.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let watches = |thread: std::fs::DirEntry| {
+        std::fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name == "watch\n")
+    };
+    while !std::fs::read_dir(format!("/proc/{}/task", gate.id())).unwrap().flatten().any(watches) {
+        assert_eq!(gate.try_wait().unwrap(), None, "it plays no scenario");
+        std::thread::yield_now();
+    }
+    gate
+}
+
 /// A machine that stood still says nothing about the client: not that it hangs, and not that it is right.
 #[test]
 fn a_call_that_ended_late_while_nothing_ran_decides_nothing() {
     let mut scene = Scene::new();
     scene.client(&wrapped(AGAIN));
-    let Subject { repo, commit, environment, .. } = &scene.subject;
-    let mut gate = identified("verify", repo.root(), commit, VERSION, environment);
-    gate.args(["--format", "json", "--quiet", "--generated", "0"]).stdout(Stdio::piped()).stderr(Stdio::null());
-    let gate = gate.spawn().unwrap();
-    let threads = || std::fs::read_dir(format!("/proc/{}/task", gate.id())).unwrap();
-    let watches = |thread: std::io::Result<std::fs::DirEntry>| {
-        std::fs::read_to_string(thread.unwrap().path().join("comm")).is_ok_and(|name| name == "watch\n")
-    };
-    while !threads().any(watches) {
-        std::thread::yield_now();
-    }
-    let id = Pid::from_raw(gate.id().cast_signed()).unwrap();
+    let gate = playing(&scene, "verify");
+    let id = Pid::from_child(&gate);
     kill_process(id, Signal::STOP).unwrap();
     // No waiting for something: this is what is tested.
     std::thread::sleep(Duration::from_millis(1500));
@@ -161,4 +170,25 @@ fn a_call_that_ended_late_while_nothing_ran_decides_nothing() {
     let found = findings(&report, "pair.transcript")[0]["actual"].as_str().unwrap();
     assert!(found.starts_with("nothing ran for ") && found.ends_with(" ms at a stretch"), "{found}");
     assert_eq!(output.status.code(), Some(3));
+}
+
+/// However a run ends, and whichever level it is at.
+#[test]
+fn neither_a_port_nor_a_process_is_left() {
+    let (client, server) = (Scene::new(), tools::scene());
+    for (scene, verb, interrupted) in [(&client, "verify", false), (&client, "verify", true), (&server, "pair", true)] {
+        let gate = playing(scene, verb);
+        let ports = left::listening_of(gate.id());
+        assert!(!ports.is_empty() && !left::survivors(&scene.temporary).is_empty(), "{verb}: what there is to be left");
+        if interrupted {
+            kill_process(Pid::from_child(&gate), Signal::INT).unwrap();
+        }
+        let output = gate.wait_with_output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let expected = if interrupted { (130, "unverifiable") } else { (0, "passed") };
+        assert_eq!((output.status.code().unwrap(), report["verdict"].as_str().unwrap()), expected, "{verb}");
+        assert!(ports.is_disjoint(&left::listening()), "{verb}");
+        assert_eq!(left::survivors(&scene.temporary), [""; 0], "{verb}");
+        assert_eq!(std::fs::read_dir(&scene.temporary).unwrap().count(), 0, "{verb}");
+    }
 }

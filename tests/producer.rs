@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use paired_sdk_gate::{check, committed};
+use paired_sdk_gate::check::Check;
+use paired_sdk_gate::committed;
 use serde_json::{Value, json};
 
 use crate::committed::{COMMIT, CONSTANTS, Producer, RECORD, VERSION, WORKFLOW};
@@ -191,7 +192,7 @@ fn the_status_says_all_of_it_in_json() {
 #[test]
 fn every_check_and_drift_is_explained() {
     let explain = |id: &str| Outcome::of(gate().args(["explain", id]));
-    for check in check::TABLE {
+    for check in Check::all() {
         let (fails, cure) = check.explanation();
         let told = format!(
             "{} (stage {})\n  proves  {}\n  fails   {fails}\n  cure    {cure}\n",
@@ -212,7 +213,7 @@ fn every_check_and_drift_is_explained() {
     let cure = "make room there, or name another folder in TMPDIR";
     assert_eq!(explain("host.room").stdout, format!("host.room (doctor)\n  proves  {room}\n  cure    {cure}\n"));
     let all = Outcome::of(gate().arg("explain")).stdout;
-    assert_eq!(all.lines().count(), check::TABLE.len() + committed::TABLE.len() + 1);
+    assert_eq!(all.lines().count(), Check::all().count() + committed::TABLE.len() + 1);
     let unknown = explain("git.nothing");
     assert_eq!((unknown.code, unknown.stdout.as_str()), (2, ""));
 }

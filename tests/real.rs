@@ -17,3 +17,4 @@ mod refusals;
 mod release;
 mod releases;
 mod suite;
+mod tools;

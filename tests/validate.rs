@@ -35,7 +35,9 @@ fn told(outcome: &Outcome, document: &str) -> Value {
 
 #[test]
 fn the_committed_schemas_are_the_printed_ones() {
-    for document in ["validation", "manifest-check", "status", "check", "record", "attestation", "audit", "doctor"] {
+    for document in
+        ["validation", "manifest-check", "status", "check", "record", "attestation", "audit", "doctor", "pair"]
+    {
         let path = format!("fixtures/{document}-v1.schema.json");
         let printed = Outcome::of(gate().args(["schema", document]));
         let committed = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path)).unwrap();

@@ -84,10 +84,20 @@ fn said(stderr: &str) -> String {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Complaints(Arc<Mutex<Heard>>);
 
-#[derive(Debug, Default)]
+/// Bytes of that which are kept, unless more are wanted.
+const KEPT: usize = 2000;
+
+#[derive(Debug)]
 struct Heard {
     source: Option<File>,
     text: Vec<u8>,
+    kept: usize,
+}
+
+impl Default for Heard {
+    fn default() -> Self {
+        Heard { source: None, text: Vec::new(), kept: KEPT }
+    }
 }
 
 impl Complaints {
@@ -100,19 +110,30 @@ impl Complaints {
     /// Takes what is there.
     fn drain(&self) {
         let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Heard { source, text } = &mut *heard;
+        let Heard { source, text, kept } = &mut *heard;
         let mut chunk = [0; 16384];
         while let Some(Ok(read @ 1..)) = source.as_mut().map(|source| source.read(&mut chunk)) {
-            let room = 2000usize.saturating_sub(text.len());
+            let room = kept.saturating_sub(text.len());
             text.extend_from_slice(&chunk[..read.min(room)]);
         }
     }
 
-    /// The start of all that came.
-    fn text(&self) -> String {
+    /// Wants so many bytes kept.
+    pub(super) fn keep(&self, bytes: usize) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).kept = bytes.max(KEPT);
+    }
+
+    /// The start of all that came, as much as is kept of it.
+    pub(super) fn bytes(&self) -> Vec<u8> {
         self.drain();
-        let heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&heard.text).into_owned()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).text.clone()
+    }
+
+    /// The start of it, short enough to be read.
+    fn text(&self) -> String {
+        let mut bytes = self.bytes();
+        bytes.truncate(KEPT);
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
@@ -185,7 +206,11 @@ impl Channel {
         }
     }
 
-    fn exchange(&mut self, mut question: &[u8], patience: Duration) -> Result<Vec<u8>, Fault> {
+    /// Sends what is given, if anything is, and waits for a line, at most `patience`.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub(super) fn exchange(&mut self, mut question: &[u8], patience: Duration) -> Result<Vec<u8>, Fault> {
         let (mut left, mut glanced) = (Patience(patience), Instant::now());
         loop {
             if !question.is_empty() {

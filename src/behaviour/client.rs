@@ -1,10 +1,11 @@
-//! Processes that import the SDK and drive its client. They reach the ports they are given, and nothing else.
+//! Processes that import the SDK and drive its client, or become its MCP server. They reach the ports they are given, and nothing else.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::channel::Fault;
 use super::facts::{Import, InterpreterFacts};
@@ -18,10 +19,10 @@ use crate::limits::Budget;
 
 const MAIN: &str = include_str!("client.py");
 
-/// A process that forks into two clients, all killed when this is dropped.
+/// A process that forks into clients, all killed when this is dropped.
 #[derive(Debug)]
-pub struct Clients {
-    probes: Probes,
+pub struct Clients<const FORKS: usize> {
+    probes: Probes<FORKS>,
     sandbox: Sandbox,
     patience: Duration,
 }
@@ -42,16 +43,48 @@ pub struct Surroundings<'a> {
     pub variables: &'a [(&'a str, String)],
     /// Files of their home, by name.
     pub home: &'a [(&'a str, String)],
+    /// What the process imports of the environment before it forks.
+    pub preload: &'a [&'a str],
+    /// Bytes that are kept of what they say on standard error.
+    pub heard: usize,
 }
 
-impl Clients {
+/// How the SDK's server is started.
+#[derive(Debug)]
+pub struct Launch<'a> {
+    /// `module:name` of what runs it.
+    pub run: &'a str,
+    /// What that is given in the place of a command line.
+    pub arguments: Vec<&'a str>,
+    /// Added to its surroundings.
+    pub variables: Map<String, Value>,
+    /// The files of its home, by their path in it.
+    pub home: Map<String, Value>,
+}
+
+/// The server's module is loaded, or is not.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Launched {
+    /// The server runs, and has the channel to itself.
+    Running {
+        /// The file of the module.
+        origin: String,
+    },
+    /// Why it could not be imported.
+    Failed {
+        /// In words.
+        failed: String,
+    },
+}
+
+impl<const FORKS: usize> Clients<FORKS> {
     /// Starts the process and lets it import what the SDK builds upon. `code` is where some of that may lie compiled.
     ///
     /// # Errors
     /// Any [`Fault`].
     pub fn start(
         environment: &Environment,
-        contract: &Contract,
         code: Option<&Path>,
         around: &Surroundings<'_>,
         temporary: &Path,
@@ -72,7 +105,8 @@ impl Clients {
         if !probes.confine(patience)? {
             sandbox.miss_later_filter();
         }
-        probes.preload(environment.site(), contract.preload, code, patience)?;
+        probes.complaints().keep(around.heard);
+        probes.preload(environment.site(), around.preload, code, patience)?;
         Ok(Clients { probes, sandbox, patience })
     }
 
@@ -80,7 +114,7 @@ impl Clients {
     ///
     /// # Errors
     /// Any [`Fault`].
-    pub fn fork(&mut self) -> Result<[Client; 2], Fault> {
+    pub fn fork(&mut self) -> Result<[Client; FORKS], Fault> {
         let patience = self.patience;
         let mut clients = self.probes.fork(patience)?.map(|probe| Client { probe, patience });
         for client in &mut clients {
@@ -94,6 +128,16 @@ impl Clients {
     /// What the kernel keeps them from doing.
     pub fn sandbox(&self) -> &Sandbox {
         &self.sandbox
+    }
+
+    /// The one folder that they may write to. It goes with them.
+    pub fn folder(&self) -> PathBuf {
+        self.probes.folder()
+    }
+
+    /// The start of what they said on standard error, as much as is kept of it.
+    pub fn heard(&self) -> Vec<u8> {
+        self.probes.complaints().bytes()
     }
 }
 
@@ -122,5 +166,28 @@ impl Client {
     /// Any [`Fault`].
     pub fn ask<A: DeserializeOwned>(&mut self, question: Map<String, Value>, patience: Duration) -> Result<A, Fault> {
         self.probe.channel.ask(question, patience)
+    }
+
+    /// Has it become the SDK's server. From then on [`Client::exchange`] is what there is.
+    ///
+    /// # Errors
+    /// Any [`Fault`].
+    pub fn launch(&mut self, launch: Launch<'_>) -> Result<Launched, Fault> {
+        let Launch { run, arguments, variables, home } = launch;
+        let mut question = about("server");
+        question.insert("descriptors".into(), json!(self.probe.descriptors));
+        question.insert("run".into(), run.into());
+        question.insert("arguments".into(), arguments.into());
+        question.insert("variables".into(), variables.into());
+        question.insert("home".into(), home.into());
+        self.ask(question, self.patience)
+    }
+
+    /// Sends these lines, which may be none, and waits for the next line that comes.
+    ///
+    /// # Errors
+    /// Any [`Fault`]. The dialogue can go on after [`Fault::Late`] alone.
+    pub fn exchange(&mut self, lines: &[u8], patience: Duration) -> Result<Vec<u8>, Fault> {
+        self.probe.channel.exchange(lines, patience)
     }
 }

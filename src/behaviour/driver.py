@@ -1,4 +1,4 @@
-"""Answers questions about one module, one at a time. Started by its path: python -I -S -B THIS.
+"""Answers questions about one module, one at a time. Started by its path: python -I -S -B THIS FORKS.
 
 Questions come on descriptor 0 and answers go out on descriptor 1, one JSON document a line. Both are moved away before anything
 foreign is imported. Asked to, the process imports what the SDK builds upon and forks: each fork has a pair of descriptors of its
@@ -50,8 +50,8 @@ def serve(further=None):
     ordinary, leaving = Exception, (SystemExit, KeyboardInterrupt)
     dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
     modules, image_of = sys.modules, marshal.dumps
-    # Whatever a careless caller left open ends here; 3 to 6 are the forks'.
-    os.closerange(7, 1 << 16)
+    # Whatever a careless caller left open ends here; two each from 3 on are the forks'.
+    os.closerange(3 + 2 * int(sys.argv[1]), 1 << 16)
     questions, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)

@@ -1,7 +1,8 @@
-//! The processes that run the SDK: one that imports what the SDK builds upon, and two forks of it that import the SDK.
+//! The processes that run the SDK: one that imports what the SDK builds upon, and forks of it that import the SDK.
 //!
 //! What the processes exit with, or print anywhere but on their own pipes, means nothing.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -22,21 +23,26 @@ use crate::limits::Budget;
 /// What answers questions, and forks when asked to.
 pub(super) const DRIVER: &str = include_str!("driver.py");
 
-/// The descriptors on which the forks are asked and answer.
-const DESCRIPTORS: [[i32; 2]; 2] = [[3, 4], [5, 6]];
+/// The descriptors on which each of the forks is asked and answers.
+fn descriptors(forks: usize) -> impl Iterator<Item = [i32; 2]> {
+    (3..).step_by(2).take(forks).map(|first| [first, first + 1])
+}
 
 /// The process and its forks, killed with it when this is dropped.
 #[derive(Debug)]
-pub(super) struct Probes {
+pub(super) struct Probes<const FORKS: usize> {
     process: Process,
     control: Channel,
-    forks: Option<[Channel; 2]>,
+    complaints: Complaints,
+    forks: Option<[Channel; FORKS]>,
 }
 
 /// One of the forks.
 #[derive(Debug)]
 pub(super) struct Probe {
     pub(super) channel: Channel,
+    /// Those of the channel, as the fork knows them.
+    pub(super) descriptors: [i32; 2],
     /// Its id, and that of the process it was forked from.
     pub(super) id: i32,
     pub(super) parent: i32,
@@ -66,7 +72,7 @@ struct Confined {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Forked {
-    ids: [i32; 2],
+    ids: Vec<i32>,
 }
 
 fn confine(channel: &mut Channel, later: Later, patience: Duration) -> Result<bool, Fault> {
@@ -76,7 +82,7 @@ fn confine(channel: &mut Channel, later: Later, patience: Duration) -> Result<bo
     Ok(confined)
 }
 
-impl Probes {
+impl<const FORKS: usize> Probes<FORKS> {
     /// Starts [`DRIVER`], or a script that runs it. It, and what it forks, may connect to these TCP `ports`; `complete` adds surroundings
     /// and files of its private folder.
     ///
@@ -92,15 +98,16 @@ impl Probes {
     ) -> Result<Self, Fault> {
         let complaints = Complaints::default();
         let mut mappings = Vec::new();
-        let mut fork = |[asked, answering]: [i32; 2]| {
+        let fork = |[asked, answering]: [i32; 2]| -> Result<Channel, Fault> {
             let (theirs, questions) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?;
             let (answers, theirs_too) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?;
             mappings.push(FdMapping { parent_fd: theirs, child_fd: asked });
             mappings.push(FdMapping { parent_fd: theirs_too, child_fd: answering });
             Channel::new(questions, answers, budget, &complaints)
         };
-        let forks = [fork(DESCRIPTORS[0])?, fork(DESCRIPTORS[1])?];
+        let forks = descriptors(FORKS).map(fork).collect::<Result<Vec<_>, _>>()?;
         let mut process = Process::start(environment, script, temporary, budget, ports, |command, private| {
+            command.arg(FORKS.to_string());
             complete(command, private)?;
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             command.fd_mappings(mappings).map_err(|error| Fault::Pipe(io::Error::other(error.to_string())))?;
@@ -113,12 +120,22 @@ impl Probes {
         };
         complaints.listen(OwnedFd::from(stderr))?;
         let control = Channel::new(OwnedFd::from(questions), OwnedFd::from(answers), budget, &complaints)?;
-        Ok(Probes { process, control, forks: Some(forks) })
+        Ok(Probes { process, control, complaints, forks: forks.try_into().ok() })
     }
 
     /// What the kernel keeps them from doing.
     pub(super) fn sandbox(&self) -> &Sandbox {
         self.process.sandbox()
+    }
+
+    /// The one folder that they may write to.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.process.private("")
+    }
+
+    /// What all of them say on standard error.
+    pub(super) fn complaints(&self) -> &Complaints {
+        &self.complaints
     }
 
     /// The process that will fork.
@@ -134,21 +151,28 @@ impl Probes {
         confine(&mut self.control, Later::Started, patience)
     }
 
-    /// Forks. The two probes are handed out once.
+    /// Forks. The probes are handed out once.
     ///
     /// # Errors
     /// Any [`Fault`].
-    pub(super) fn fork(&mut self, patience: Duration) -> Result<[Probe; 2], Fault> {
-        let about = [("about".to_owned(), Value::from("fork")), ("descriptors".to_owned(), json!(DESCRIPTORS))];
+    pub(super) fn fork(&mut self, patience: Duration) -> Result<[Probe; FORKS], Fault> {
+        let pairs: Vec<_> = descriptors(FORKS).collect();
+        let about = [("about".to_owned(), Value::from("fork")), ("descriptors".to_owned(), json!(pairs))];
         let Forked { ids } = self.control.ask(Map::from_iter(about), patience)?;
         let parent = self.process.child().id().cast_signed();
         // The process is believed no more than it has to be: these ids will be looked at, and one of them signalled by nobody.
         let forked = |id| process::processes().any(|process| process.id == id && process.parent == parent);
-        if ids[0] == ids[1] || !ids.into_iter().all(forked) {
+        let known: BTreeSet<_> = ids.iter().copied().filter(|&id| forked(id)).collect();
+        if known.len() != FORKS || ids.len() != FORKS {
             return Err(Fault::NotTheAnswer("it names processes that are not its own".into()));
         }
-        let [first, second] = self.forks.take().ok_or_else(|| Fault::Pipe(io::Error::other("forked twice")))?;
-        Ok([Probe { channel: first, id: ids[0], parent }, Probe { channel: second, id: ids[1], parent }])
+        let channels = self.forks.take().ok_or_else(|| Fault::Pipe(io::Error::other("forked twice")))?;
+        let mut places = pairs.into_iter().zip(ids);
+        // There are as many places as channels.
+        Ok(channels.map(|channel| {
+            let (descriptors, id) = places.next().unwrap_or_default();
+            Probe { channel, descriptors, id, parent }
+        }))
     }
 
     /// Imports the modules from these folders, once for both forks; what cannot be imported is passed over. `code` is where some of

@@ -172,20 +172,56 @@ impl Check {
                 "a request reached a server that was never configured, or the secret stands outside its header",
                 "keep the record blocked: credentials can leak",
             ),
+            Check::McpConfined => (
+                "the kernel lacks a part of what keeps the server's processes to the gate's own ports, and --require-sandbox asks for all",
+                "run on Linux 6.12 or later with a kernel that has Landlock and seccomp, or without --require-sandbox",
+            ),
+            Check::McpOrigin => (
+                "the server cannot be imported, came from somewhere else than the commit, or changed the copy it ran from",
+                "install the extra that the server needs into the environment: `uv sync --frozen --no-install-project --extra mcp`",
+            ),
+            Check::McpTranscript => (
+                "the server ended, said something that is no answer, or left a call without one",
+                "certify a commit whose server answers; a slow machine can raise --limit-answer-seconds",
+            ),
+            Check::McpSurface => (
+                "a plugin's tool is offered as a tool of its own, or the generic tools do not list and call what the manifest describes",
+                "keep the record blocked: hosts that allow tools by name would allow another one",
+            ),
+            Check::McpGate => (
+                "a submission reached the producer without the operator's consent, or from a dry run",
+                "keep the record blocked: the switch that keeps agents from writing does not hold",
+            ),
+            Check::McpDiscovery => (
+                "the server went on with a descriptor, a link or a version that it has to refuse",
+                "certify a commit whose server discovers as the specification says; the finding names the scenario",
+            ),
+            Check::McpDispatch => (
+                "a submission was sent again, or its refusal or doubtful outcome was told to the agent as a success",
+                "keep the record blocked: an agent could schedule a job twice, or rely on one that there is not",
+            ),
+            Check::McpNumbers => (
+                "between the agent's message and the submission a value changed, or what the contract refuses was submitted",
+                "certify a commit whose server passes numbers on as they are",
+            ),
+            Check::McpCredentials => (
+                "the secret stands in a message, on standard error, in a file or outside its header, or a request went elsewhere",
+                "keep the record blocked: an agent or a log reader would learn the credential",
+            ),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::TABLE;
+    use super::super::Check;
 
     #[test]
     fn every_check_has_words_of_its_own() {
-        for (at, check) in TABLE.iter().enumerate() {
+        for (at, check) in Check::all().enumerate() {
             let (fails, cure) = check.explanation();
             assert!(!fails.is_empty() && !cure.is_empty());
-            assert!(TABLE[..at].iter().all(|other| other.explanation().0 != fails), "{}", check.id());
+            assert!(Check::all().take(at).all(|other| other.explanation().0 != fails), "{}", check.id());
         }
     }
 }

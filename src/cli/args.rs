@@ -81,6 +81,8 @@ pub(super) enum Command {
     Check(super::check::Check),
     /// Print the workflow that proves an identity
     Ci(super::check::Ci),
+    /// Drive the SDK's MCP server, as an agent would, against a producer on loopback
+    Pair(super::pair::Pair),
     /// Be the producer, on loopback, to try an SDK or an agent by hand
     Producer(super::producer::Arguments),
     /// Re-check a saved report, and a record against it
@@ -301,6 +303,8 @@ pub(super) enum Document {
     Check,
     /// What `doctor` says
     Doctor,
+    /// What `pair --mcp` says
+    Pair,
     /// What `producer serve` says
     Traffic,
 }

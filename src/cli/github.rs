@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use crate::report::v1::Report;
+use crate::check::Finding;
+use crate::report::v1::{CheckResult, Report};
 
 /// The forge shows ten annotations of a step, and no more.
 const MOST: usize = 10;
@@ -38,16 +39,21 @@ pub(super) fn annotations(mut all: Vec<Annotation>) -> String {
 
 /// The annotations of a report, and its summary.
 pub(super) fn report(report: &Report) -> String {
-    let mut all = Vec::new();
-    let findings = report.checks.iter().flat_map(|check| check.findings.iter().map(|finding| (check.id, finding)));
-    for (title, finding) in findings.chain(report.record.refused.iter().map(|finding| ("record", finding))) {
+    let text = super::human::report(report, false);
+    of_checks(&report.checks, report.record.refused.as_slice(), &text)
+}
+
+/// The annotations of checks, and of findings about the `record`; the summary is that text.
+pub(super) fn of_checks(checks: &[CheckResult], record: &[Finding], text: &str) -> String {
+    let findings = checks.iter().flat_map(|check| check.findings.iter().map(|finding| (check.id, finding)));
+    let all = findings.chain(record.iter().map(|finding| ("record", finding))).map(|(title, finding)| {
         let message =
             format!("{}: expected {}, found {}. {}", finding.subject, finding.expected, finding.actual, finding.hint);
-        all.push(Annotation { file: None, line: None, title: title.to_owned(), message });
-    }
-    let text = super::human::report(report, false);
-    summarise(&format!("### `{}`\n\n```text\n{}```\n", report.tool.name, anstream::adapter::strip_str(&text)));
-    annotations(all)
+        Annotation { file: None, line: None, title: title.to_owned(), message }
+    });
+    let name = env!("CARGO_PKG_NAME");
+    summarise(&format!("### `{name}`\n\n```text\n{}```\n", anstream::adapter::strip_str(text)));
+    annotations(all.collect())
 }
 
 /// Appends to the step's summary, if the forge has one. A summary that cannot be written changes no verdict.

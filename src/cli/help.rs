@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use super::args::Arguments;
 use super::doctor;
 use super::output::Output;
-use crate::check::{self, Check};
+use crate::check::Check;
 use crate::committed::{self, Kind};
 
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(super) struct Completions {
 
 pub(super) fn explain(options: &Explain, output: &Output) -> anyhow::Result<u8> {
     let Some(id) = &options.id else {
-        let checks = check::TABLE.iter().map(|check| (check.id(), check.claim()));
+        let checks = Check::all().map(|check| (check.id(), check.claim()));
         let drifts = committed::TABLE.iter().map(|kind| (kind.id(), kind.meaning()));
         let host = [(doctor::ROOM, doctor::ROOM_CLAIM)];
         let lines: String = checks.chain(drifts).chain(host).map(|(id, words)| format!("{id:<28} {words}\n")).collect();

@@ -54,6 +54,7 @@ fn counted(stage: Stage, tally: &Tally) -> Option<(&Count, &'static str)> {
         Stage::Behaviour => Some((&tally.vectors, "answers")),
         // Its scenarios run at once, most of them waiting.
         Stage::Pair => None,
+        Stage::Tools => Some((&tally.calls, "calls")),
     }
 }
 

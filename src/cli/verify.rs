@@ -160,17 +160,17 @@ pub(super) fn snapshot(options: &Snapshot, signals: &Signals, output: &Output) -
     publish(&Report::new(&run, about), file, ReportFile::open(None, "attestation")?, output)
 }
 
-struct Clock {
+pub(super) struct Clock {
     at: Timestamp,
     since: Instant,
 }
 
 impl Clock {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         Clock { at: Timestamp::now(), since: Instant::now() }
     }
 
-    fn facts(&self, run: &Run) -> RunFacts {
+    pub(super) fn facts(&self, run: &Run) -> RunFacts {
         let millis = |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         RunFacts {
             started_at: self.at.to_string(),

@@ -15,10 +15,10 @@ use crate::contract::{Oracle, Question};
 use crate::producer::http::Request;
 use crate::producer::server::Received;
 
-const REPORT_IT: &str = "keep the record blocked and report this to the SDK's maintainers";
+pub(super) const REPORT_IT: &str = "keep the record blocked and report this to the SDK's maintainers";
 
 /// So long at a stretch that the clients' shortest deadline may have passed for it.
-const STANDSTILL: Duration = Duration::from_millis(500);
+pub(super) const STANDSTILL: Duration = Duration::from_millis(500);
 
 /// Characters of a body that the process passes on.
 const PASSED_ON: usize = 4096;
@@ -35,16 +35,16 @@ pub(super) struct Seen {
 }
 
 /// Deadlines passed that nobody could keep.
-fn standstill(stood_still: Duration, ledger: &mut Ledger) {
+pub(super) fn standstill(check: Check, stood_still: Duration, ledger: &mut Ledger) {
     let actual = format!("nothing ran for {} ms at a stretch", stood_still.as_millis());
     let hint = "run the gate again while the machine is less busy";
-    ledger.undecided(Check::PairTranscript, Finding::new("machine", "one on which processes run", actual, hint));
+    ledger.undecided(check, Finding::new("machine", "one on which processes run", actual, hint));
 }
 
 /// No outcomes: against the client, unless the fault is not its own.
 pub(super) fn broken(broken: &Broken, stood_still: Duration, ledger: &mut Ledger) {
     if stood_still >= STANDSTILL {
-        return standstill(stood_still, ledger);
+        return standstill(Check::PairTranscript, stood_still, ledger);
     }
     let (expected, actual) = match broken {
         Broken::Import(why) => ("a client that can be imported", why.clone()),
@@ -107,7 +107,7 @@ pub(super) fn judge(
         findings.add(Check::PairElsewhere, "elsewhere", format!("nothing sent to {elsewhere}"), format!("{start:?}"));
     }
     if *stood_still >= STANDSTILL && !findings.0.is_empty() {
-        return standstill(*stood_still, ledger);
+        return standstill(Check::PairTranscript, *stood_still, ledger);
     }
     for check in
         [Check::PairTranscript, Check::PairDiscovery, Check::PairDispatch, Check::PairNumbers, Check::PairElsewhere]
@@ -117,20 +117,20 @@ pub(super) fn judge(
 }
 
 #[derive(Default)]
-struct Findings(BTreeMap<Check, Vec<Finding>>);
+pub(super) struct Findings(pub(super) BTreeMap<Check, Vec<Finding>>);
 
 impl Findings {
-    fn add(&mut self, check: Check, subject: &str, expected: impl Into<String>, actual: impl Into<String>) {
+    pub(super) fn add(&mut self, check: Check, subject: &str, expected: impl Into<String>, actual: impl Into<String>) {
         self.0.entry(check).or_default().push(Finding::new(subject, expected, actual, REPORT_IT));
     }
 }
 
 /// The requests that one server heard, each with the bytes of its connection.
-struct Heard<'a>(Vec<(Request, &'a [u8])>);
+pub(super) struct Heard<'a>(Vec<(Request, &'a [u8])>);
 
 impl<'a> Heard<'a> {
     /// Whatever came beside them is a finding.
-    fn of(traffic: &'a Traffic, findings: &mut Findings) -> Self {
+    pub(super) fn of(traffic: &'a Traffic, findings: &mut Findings) -> Self {
         let mut heard = Vec::new();
         for received in &traffic.heard {
             let (requests, rest) = received.requests(traffic.server);
@@ -147,13 +147,13 @@ impl<'a> Heard<'a> {
         Heard(heard)
     }
 
-    fn lines(&self) -> Vec<String> {
+    pub(super) fn lines(&self) -> Vec<String> {
         self.0.iter().map(|(request, _)| format!("{} {}", request.method, request.target)).collect()
     }
 }
 
 /// Each page of a call once and in order, as far as the call gets, and nothing else.
-fn sequence(traffic: &Traffic, heard: &Heard<'_>, findings: &mut Findings) {
+pub(super) fn sequence(traffic: &Traffic, heard: &Heard<'_>, findings: &mut Findings) {
     let expected = traffic.scenario.lines();
     let actual = heard.lines();
     let again = traffic.scenario.again && actual.split_last() == expected.last().map(|last| (last, &*expected));
@@ -167,7 +167,7 @@ fn told(lines: &[String]) -> String {
 }
 
 /// The call as it has to be, and its submission once more with nothing but the secret for a credential.
-fn is_second_submission(traffic: &Traffic, heard: &Heard<'_>) -> bool {
+pub(super) fn is_second_submission(traffic: &Traffic, heard: &Heard<'_>) -> bool {
     let mut expected = traffic.scenario.lines();
     expected.extend(expected.last().cloned());
     let [.., (first, _), (second, _)] = heard.0.as_slice() else { return false };
@@ -183,7 +183,7 @@ fn is_credential(request: &Request, expected: Option<&str>) -> bool {
 }
 
 /// The credential stands in its header, whole, and nowhere else.
-fn credentials(traffic: &Traffic, heard: &Heard<'_>, findings: &mut Findings) {
+pub(super) fn credentials(traffic: &Traffic, heard: &Heard<'_>, findings: &mut Findings) {
     let header = traffic.token.as_ref().map(|token| token.header());
     for (request, bytes) in &heard.0 {
         let shown = traffic.token.as_ref().map_or(0, |token| {
@@ -215,7 +215,7 @@ fn credentials(traffic: &Traffic, heard: &Heard<'_>, findings: &mut Findings) {
 }
 
 /// A submission is JSON and says exactly what was asked, number by number; whatever reads has no body.
-fn body(traffic: &Traffic, heard: &Heard<'_>, findings: &mut Findings) {
+pub(super) fn body(traffic: &Traffic, heard: &Heard<'_>, findings: &mut Findings) {
     let scenario = traffic.scenario;
     for (request, _) in &heard.0 {
         if request.method != "POST" {
@@ -244,7 +244,7 @@ fn comes_to(tool: &str, sent: &str, asked: &str) -> bool {
 }
 
 /// The same values; the order of members, and how a number is written, left out.
-fn same(one: &Json, other: &Json) -> bool {
+pub(super) fn same(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => {
             let (one, other) = (Number::parse(one), Number::parse(other));

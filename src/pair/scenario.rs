@@ -63,7 +63,7 @@ pub(super) struct Place<'a> {
 pub(super) type Change = fn(Reply, &Place<'_>) -> Reply;
 
 /// One scenario, as data.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Scenario {
     /// Its stable id.
     pub(super) id: &'static str,
@@ -129,6 +129,16 @@ impl Scenario {
     pub(super) const fn of(id: &'static str, check: Check, arguments: &'static str, ends: Ends) -> Scenario {
         let requests = if matches!(ends, Ends::ArgumentsRefused) { 3 } else { 4 };
         Scenario { id, check, arguments, ends, requests, ..SOUND }
+    }
+
+    /// A call that sends so many requests, whatever ends it.
+    pub(super) const fn asked(id: &'static str, check: Check, arguments: &'static str, requests: usize) -> Scenario {
+        Scenario { id, check, arguments, requests, ..SOUND }
+    }
+
+    /// A call of another tool.
+    pub(super) const fn calling(self, tool: &'static str) -> Scenario {
+        Scenario { tool, ..self }
     }
 
     /// A listing by that caller.

@@ -8,13 +8,13 @@ use super::scenario::{Caller, Place, Scenario};
 use crate::contract::Contract;
 use crate::producer::access::{Credentials, Token};
 use crate::producer::http::{Reply, Request};
-use crate::producer::server::{Received, Server};
+use crate::producer::server::{Received, Server, Site};
 use crate::producer::{Activation, Producer, SCHEDULE, Settings};
 
 /// Bytes that are kept of what one server hears: far more than any call sends.
 const KEPT: usize = 256 << 10;
 
-const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+pub(super) const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// All of them, running.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ struct Served {
 }
 
 /// What one server heard and said.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Traffic {
     pub(super) scenario: &'static Scenario,
     pub(super) server: SocketAddr,
@@ -82,11 +82,7 @@ impl Servers {
 
     /// What a caller shows.
     pub(super) fn token(&self, caller: Caller) -> Option<&Token> {
-        match caller {
-            Caller::MayAddJobs => Some(&self.credentials.may_add_jobs),
-            Caller::MayNotAddJobs => Some(&self.credentials.may_not_add_jobs),
-            Caller::Anonymous => None,
-        }
+        token(&self.credentials, caller)
     }
 
     /// Ends all; what each heard, and what was heard elsewhere.
@@ -101,6 +97,84 @@ impl Servers {
             Traffic { scenario, server: address, heard, flooded, token, answered }
         });
         (traffic.collect(), self.elsewhere.finish().connections())
+    }
+}
+
+/// What a caller shows.
+pub(super) fn token(credentials: &Credentials, caller: Caller) -> Option<&Token> {
+    match caller {
+        Caller::MayAddJobs => Some(&credentials.may_add_jobs),
+        Caller::MayNotAddJobs => Some(&credentials.may_not_add_jobs),
+        Caller::Anonymous => None,
+    }
+}
+
+/// One server, which serves one scenario after another.
+pub(super) struct Turns {
+    server: Server,
+    site: Arc<Mutex<Site>>,
+    turns: Vec<Turn>,
+}
+
+struct Turn {
+    scenario: &'static Scenario,
+    /// How many connections there were before.
+    from: usize,
+    answered: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Turns {
+    /// Bytes that are kept of what the server hears.
+    pub(super) const KEPT: usize = 8 << 20;
+
+    /// Starts the server.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn start() -> io::Result<Turns> {
+        let nothing: Site = Arc::new(|_| Reply::of_json(404, "{}"));
+        let site = Arc::new(Mutex::new(nothing));
+        let current = site.clone();
+        let answer = move |request: &Request| {
+            let site = current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            site(request)
+        };
+        Ok(Turns { server: Server::start(ANY_PORT, Self::KEPT, Arc::new(answer))?, site, turns: Vec::new() })
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.server.address()
+    }
+
+    /// What comes from here on belongs to that scenario.
+    pub(super) fn serve(
+        &mut self,
+        scenario: &'static Scenario,
+        contract: &Contract,
+        credentials: &Credentials,
+        elsewhere: SocketAddr,
+    ) {
+        let answered = Arc::<Mutex<Vec<u8>>>::default();
+        let next = site(scenario, contract, credentials.clone(), elsewhere, answered.clone());
+        *self.site.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+        // What comes before any call was asked for by nobody, and is held against the first.
+        let from = if self.turns.is_empty() { 0 } else { self.server.connections() };
+        self.turns.push(Turn { scenario, from, answered });
+    }
+
+    /// Ends it; what it heard in each turn, whose client has that credential.
+    pub(super) fn finish(self, token: Option<&Token>) -> Vec<Traffic> {
+        let Turns { server, turns, .. } = self;
+        let address = server.address();
+        let record = server.finish();
+        let (heard, flooded) = (record.connections(), record.is_full());
+        let ends: Vec<_> = turns.iter().skip(1).map(|turn| turn.from).chain([heard.len()]).collect();
+        let traffic = turns.into_iter().zip(ends).map(|(Turn { scenario, from, answered }, end)| {
+            let answered = std::mem::take(&mut *answered.lock().unwrap_or_else(PoisonError::into_inner));
+            let heard = heard.get(from..end).unwrap_or_default().to_vec();
+            Traffic { scenario, server: address, heard, flooded, token: token.cloned(), answered }
+        });
+        traffic.collect()
     }
 }
 

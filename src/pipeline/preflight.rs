@@ -90,7 +90,7 @@ fn look(request: &Request<'_>, examination: Examination, observer: Observer<'_>,
     });
     let inventory = timed(Stage::Inventory, observer, run, |run| {
         let (release, ledger) = (&mut run.evidence.release, &mut run.ledger);
-        inventory::verify(graph?, contract, *version, *release_artifact, release, ledger)
+        inventory::verify(graph?, contract, None, *version, *release_artifact, release, ledger)
     })?;
     locked.map(|()| inventory.files().iter().map(|file| file.content.len() as u64).sum())
 }

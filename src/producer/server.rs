@@ -128,6 +128,11 @@ impl Server {
         self.address
     }
 
+    /// How many connections came so far.
+    pub fn connections(&self) -> usize {
+        self.record.connections.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// Closes everything; what came until then.
     pub fn finish(mut self) -> Arc<Record> {
         self.end();

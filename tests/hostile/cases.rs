@@ -10,6 +10,7 @@ use paired_sdk_gate::limits::Limits;
 use paired_sdk_gate::report::Verdict;
 
 use super::append;
+use crate::support::left::survivors;
 use crate::support::subject::{Subject, Verified, make_environment};
 
 /// What a hostile SDK calls a file that it leaves where it must not.
@@ -73,19 +74,6 @@ fn image(roots: &[&Path]) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     image
 }
 
-/// Processes that were started in a private folder of this subject: it stands in their environment, their arguments or their files.
-fn survivors(subject: &Subject) -> Vec<String> {
-    let marker = subject.temporary().to_string_lossy().into_owned();
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc").unwrap().flatten().filter(|entry| entry.path().join("stat").exists()) {
-        let told = ["environ", "cmdline", "maps"].map(|name| fs::read(entry.path().join(name)).unwrap_or_default());
-        if told.iter().any(|bytes| String::from_utf8_lossy(bytes).contains(&marker)) {
-            found.push(entry.path().display().to_string());
-        }
-    }
-    found
-}
-
 fn escaped() -> Vec<PathBuf> {
     let folders = ["/tmp", "/var/tmp", "/dev/shm", "/"];
     folders.into_iter().map(|folder| Path::new(folder).join(ESCAPED)).filter(|path| path.exists()).collect()
@@ -119,7 +107,7 @@ fn run(case: &Case, environment: &Path) {
 
     let verified = subject.verify();
 
-    assert_eq!(survivors(&subject), Vec::<String>::new(), "no process outlives the run");
+    assert_eq!(survivors(&subject.temporary()), [""; 0], "no process outlives the run");
     assert_eq!(escaped(), Vec::<PathBuf>::new(), "no file outside the private folder");
     assert!(image(&[subject.repo.root(), environment]) == before, "the checkout and the environment are as they were");
     strays.iter().for_each(|stray| fs::remove_file(stray).unwrap());

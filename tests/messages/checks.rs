@@ -11,6 +11,7 @@ use super::subject::{BRIDGE, INIT, Scene};
 use crate::pair;
 use crate::support::artifact;
 use crate::support::half;
+use crate::tools;
 
 type Play = (&'static str, fn(&mut Scene));
 
@@ -31,11 +32,15 @@ fn complete(name: &str, report: &str) {
 }
 
 fn play(stage: &str, scenes: &[Play]) {
+    play_with(stage, Scene::new, "verify", scenes);
+}
+
+fn play_with(stage: &str, start: fn() -> Scene, verb: &str, scenes: &[Play]) {
     let mut text = String::new();
     for (name, change) in scenes {
-        let mut scene = Scene::new();
+        let mut scene = start();
         change(&mut scene);
-        let (said, report) = scene.play("verify");
+        let (said, report) = scene.play(verb);
         complete(name, &report);
         text += &format!("### {name}\n{said}\n");
     }
@@ -298,6 +303,33 @@ fn pair() {
             ("numbers rounded", |scene| scene.client(&pair::wrapped(pair::HALVED))),
             ("a credential in the address", |scene| scene.client(&pair::wrapped(pair::LEAK))),
             ("a request elsewhere", |scene| scene.client(&pair::wrapped(pair::ELSEWHERE))),
+        ],
+    );
+}
+
+#[test]
+fn tools() {
+    play_with(
+        "tools",
+        tools::scene,
+        "pair",
+        &[
+            ("a kernel that confines the server less", |scene| {
+                scene.before = NO_PORTS;
+                scene.with(&["--require-sandbox"]);
+            }),
+            ("an environment without the server's extra", |scene| {
+                fs::remove_dir_all(scene.subject.site().join("mcp")).unwrap();
+                fs::remove_dir_all(scene.subject.site().join("mcp-1.0.dist-info")).unwrap();
+            }),
+            ("a server that cannot be imported", |scene| tools::append(scene, pair::MISSING)),
+            ("a submission without consent", |scene| tools::append(scene, tools::UNGUARDED)),
+            ("an error told as a success", |scene| tools::append(scene, tools::SWALLOWED)),
+            ("a secret in the log", |scene| tools::append(scene, tools::LEAKED)),
+            ("a tool of a plugin as one of its own", |scene| tools::append(scene, tools::OFFERED)),
+            ("two answers", |scene| tools::append(scene, tools::TWICE)),
+            ("numbers rounded", |scene| tools::append(scene, tools::ROUNDED)),
+            ("a link that leads astray", |scene| scene.client(pair::UNPINNED)),
         ],
     );
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use paired_sdk_gate::check::TABLE;
+use paired_sdk_gate::check::Check;
 use paired_sdk_gate::committed;
 
 use super::hold;
@@ -144,8 +144,7 @@ fn doctor() {
 #[test]
 fn explain() {
     let mut commands = vec!["paired-sdk-gate explain".to_owned(), "paired-sdk-gate explain git.nothing".to_owned()];
-    let ids =
-        TABLE.iter().map(|check| check.id()).chain(committed::TABLE.iter().map(|kind| kind.id())).chain(["host.room"]);
+    let ids = Check::all().map(Check::id).chain(committed::TABLE.iter().map(|kind| kind.id())).chain(["host.room"]);
     commands.extend(ids.map(|id| format!("paired-sdk-gate explain {id}")));
     let commands: Vec<_> = commands.iter().map(String::as_str).collect();
     hold("explain", &typed(tempfile::tempdir().unwrap().path(), &commands));
@@ -165,6 +164,7 @@ fn usage() {
                 "paired-sdk-gate verify --expected-environment-root .venv",
                 "paired-sdk-gate verify --expected-module-origin os.py",
                 "paired-sdk-gate audit",
+                "paired-sdk-gate pair",
                 "paired-sdk-gate nothing",
             ],
         ),

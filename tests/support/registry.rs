@@ -113,13 +113,18 @@ pub fn subject(version: &str) -> Subject {
 /// A virtual environment with what the release's wheel requires, and without the SDK itself. Releases that require the same
 /// share one; nobody may change it.
 pub fn environment(version: &str) -> PathBuf {
+    environment_with(version, &[])
+}
+
+/// The same with what some extras of the release require, too.
+pub fn environment_with(version: &str, extras: &[&str]) -> PathBuf {
     let release = release(version);
     let wheel = once(&format!("wheel-{version}"), |dir| {
         let wheel = fetch("netbox-sdk", version, Kind::Wheel, release.wheel_sha256, dir);
         run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(dir));
     });
     let metadata = fs::read_to_string(wheel.join(format!("netbox_sdk-{version}.dist-info/METADATA"))).unwrap();
-    let requirements = requirements(&metadata);
+    let requirements = requirements(&metadata, extras);
     let digest = sha256(requirements.join("\n").as_bytes());
     once(&format!("venv-{}", &digest[..12]), |dir| {
         // Without pip inside: only what the SDK asked for is there to be loaded.
@@ -189,11 +194,15 @@ pub fn reference(subject: &Subject, environment: &Path) -> Output {
     command.output().unwrap()
 }
 
-/// The unconditional requirements of a wheel's metadata, in its order; those of an extra are left out.
-fn requirements(metadata: &str) -> Vec<String> {
+/// The unconditional requirements of a wheel's metadata, in its order, and those of these extras; those of others are left out.
+fn requirements(metadata: &str, extras: &[&str]) -> Vec<String> {
     let headers = metadata.lines().take_while(|line| !line.is_empty());
     let required = headers.filter_map(|line| line.strip_prefix("Requires-Dist: "));
-    required.filter(|requirement| !requirement.contains("extra ==")).map(str::to_owned).collect()
+    let wanted = |requirement: &str| match requirement.split_once("; extra == ") {
+        Some((wanted, extra)) => extras.contains(&extra.trim_matches('"')).then(|| wanted.to_owned()),
+        None => Some(requirement.to_owned()),
+    };
+    required.filter_map(wanted).collect()
 }
 
 fn release(version: &str) -> &'static Release {
@@ -314,5 +323,6 @@ fn the_latest_release_is_provisioned_for_the_benchmark() {
 #[test]
 fn only_unconditional_requirements_of_the_headers_count() {
     let metadata = "Name: x\nRequires-Dist: a>=1\nRequires-Dist: b; extra == \"e\"\nRequires-Dist: c<5,>=4\n\nRequires-Dist: prose\n";
-    assert_eq!(requirements(metadata), ["a>=1", "c<5,>=4"]);
+    assert_eq!(requirements(metadata, &[]), ["a>=1", "c<5,>=4"]);
+    assert_eq!(requirements(metadata, &["e"]), ["a>=1", "b", "c<5,>=4"]);
 }

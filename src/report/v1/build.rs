@@ -52,7 +52,7 @@ impl Report {
         let interpreter = evidence.behaviour.interpreter.as_ref();
         Report {
             schema: SCHEMA,
-            tool: Tool { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") },
+            tool: Tool::this(),
             command,
             verdict,
             exit_code,
@@ -108,6 +108,12 @@ impl Report {
     /// Never in practice: every member is representable.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         Ok(super::digest::fill_in(&(serde_json::to_string_pretty(self)? + "\n")))
+    }
+}
+
+impl Tool {
+    pub(in crate::report) fn this() -> Self {
+        Tool { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") }
     }
 }
 
