@@ -17,7 +17,7 @@ pub const BLOCKED: &str = r#"{
 }
 "#;
 
-const ACTIVE: &str = r#"{
+pub const ACTIVE: &str = r#"{
   "schema_version": 1,
   "state": "active",
   "expected_version": "1.0rc1",

@@ -51,7 +51,11 @@ fn write_refused() -> String {
 }
 
 fn ids(report: &str) -> Vec<&'static str> {
-    faults(report.as_bytes()).into_iter().map(|fault| fault.id).collect()
+    ids_under(Contract::bridge_v1(), report)
+}
+
+fn ids_under(contract: &Contract, report: &str) -> Vec<&'static str> {
+    faults(report.as_bytes(), contract).into_iter().map(|fault| fault.id).collect()
 }
 
 /// What a forger would do: changes the value and fills in a digest that fits.
@@ -68,7 +72,7 @@ pub fn forged(report: &str, change: impl FnOnce(&mut Value)) -> String {
 #[test]
 fn a_report_of_each_exit_code_is_sound() {
     for report in [refused(), copied(), unverifiable(), write_refused()] {
-        assert_eq!(ids(&report), [""; 0], "{:?}", faults(report.as_bytes()));
+        assert_eq!(ids(&report), [""; 0], "{report}");
         assert_eq!(ids(&forged(&report, |_| {})), [""; 0], "another writer's order of members is no fault");
     }
     let dir = tempfile::tempdir().unwrap();
@@ -96,7 +100,7 @@ fn a_report_of_a_release_artifact_names_the_one_that_was_given() {
         let mut verify = identified("verify", subject.repo.root(), &subject.commit, VERSION, &subject.environment);
         let outcome = Outcome::of(verify.arg("--release-artifact").arg(&artifact).args(["--format", "json"]));
         assert_eq!(outcome.code, code, "{}", outcome.stderr);
-        assert_eq!(ids(&outcome.stdout), [""; 0], "{:?}", faults(outcome.stdout.as_bytes()));
+        assert_eq!(ids(&outcome.stdout), [""; 0], "{}", outcome.stdout);
         outcome.stdout
     };
     let missing = report(3);
@@ -154,7 +158,7 @@ fn every_tampering_of_any_field_is_refused() {
         .run(&flip, |(at, change)| {
             let mut bytes = report.clone().into_bytes();
             bytes[at] ^= change;
-            prop_assert!(!faults(&bytes).is_empty(), "byte {}", at);
+            prop_assert!(!faults(&bytes, Contract::bridge_v1()).is_empty(), "byte {}", at);
             Ok(())
         })
         .unwrap();
@@ -289,19 +293,24 @@ fn passed(command: Command) -> String {
 #[test]
 fn a_forged_pass_is_seen_but_where_nothing_in_the_report_says_otherwise() {
     let reports = [Command::Verify, Command::Activate].map(passed);
+    let demo = Contract::demo();
     for report in &reports {
-        assert_eq!(ids(report), [""; 0], "{:?}", faults(report.as_bytes()));
+        assert_eq!(ids_under(demo, report), [""; 0], "{report}");
     }
     let [verify, activate] = &reports;
-    let mut unseen = sweep::unseen(verify, &[""]);
+    // What passed is that contract's and no other.
+    assert_eq!(ids(verify), ["audit.loaded", "audit.contract"]);
+    let mut unseen = sweep::unseen(verify, demo, &[""]);
     // All else is as in the other report.
-    unseen.extend(sweep::unseen(activate, &["/command", "/exit_code", "/record", "/run", "/verdict"]));
+    unseen.extend(sweep::unseen(activate, demo, &["/command", "/exit_code", "/record", "/run", "/verdict"]));
     assert_eq!(unseen, sweep::places(&[sweep::BEYOND_ANY, sweep::BEYOND_A_PASS]));
 }
 
 #[test]
 fn a_forged_no_stays_a_no_and_is_seen_but_where_nothing_in_the_report_says_otherwise() {
-    let mut unseen = sweep::unseen(&refused(), &[""]);
-    unseen.extend(sweep::unseen(&unverifiable(), &[""]));
+    let bridge = Contract::bridge_v1();
+    let mut unseen = sweep::unseen(&refused(), bridge, &[""]);
+    unseen.extend(sweep::unseen(&unverifiable(), bridge, &[""]));
+    unseen.extend(sweep::unseen(&write_refused(), bridge, &["/record", "/verdict", "/exit_code"]));
     assert_eq!(unseen, sweep::places(&[sweep::BEYOND_ANY, sweep::BEYOND_A_NO]));
 }

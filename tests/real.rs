@@ -2,6 +2,7 @@
 
 mod activation;
 mod attestation;
+mod audited;
 mod contract;
 mod environment;
 mod fresh;

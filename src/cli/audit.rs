@@ -48,9 +48,10 @@ pub(super) fn audit(options: &Audit, output: &Output) -> anyhow::Result<u8> {
             return Ok(Verdict::Unverifiable.exit_code());
         }
     };
-    let mut faults = audit::faults(&bytes);
+    let contract = Contract::bridge_v1();
+    let mut faults = audit::faults(&bytes, contract);
     if let Some(path) = &options.record {
-        match activation::read(path, Contract::bridge_v1()) {
+        match activation::read(path, contract) {
             Ok((record, text)) => faults.extend(audit::record_faults(&bytes, &record, &text)),
             Err(error) => {
                 output.error(&format!("{}\n  next: {}", human::chain(&error), error.hint()));

@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::v1;
 use crate::activation::{Record, State};
 use crate::check::{Check, Stage, TABLE};
+use crate::contract::Contract;
 use crate::digest::sha256;
 
 /// The largest report, in bytes.
@@ -34,8 +35,8 @@ pub struct Fault {
     pub found: String,
 }
 
-/// Every fault of a report, at most one of each kind but the schema's; none means it is whole and consistent.
-pub fn faults(bytes: &[u8]) -> Vec<Fault> {
+/// Every fault of a report on that contract, at most one of each kind but the schema's; none means it is whole and consistent.
+pub fn faults(bytes: &[u8], contract: &Contract) -> Vec<Fault> {
     let mut faults = Vec::new();
     let report: Value = match serde_json::from_slice(bytes) {
         Ok(report) => report,
@@ -59,8 +60,8 @@ pub fn faults(bytes: &[u8]) -> Vec<Fault> {
     }
     if faults.is_empty() {
         conclusion::faults(&report, &mut faults);
-        evidence::faults(&report, &mut faults);
-        vectors::faults(&report, &mut faults);
+        evidence::faults(&report, contract, &mut faults);
+        vectors::faults(&report, contract, &mut faults);
         pair::faults(&report, &mut faults);
     }
     faults

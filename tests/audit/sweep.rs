@@ -6,24 +6,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::forged;
+use paired_sdk_gate::contract::Contract;
 use paired_sdk_gate::report::audit::faults;
 
 /// Of a list longer than this the first, the middle and the last element stand for all: each is held to the same rule.
 const LISTED: usize = 64;
 
-/// The places below these where a changed value went unseen; the place of an element is written `*`.
-pub fn unseen(report: &str, below: &[&str]) -> BTreeSet<String> {
+/// The places below these pointers where a changed value went unseen; the place of an element is written `*`.
+pub fn unseen(report: &str, contract: &Contract, below: &[&str]) -> BTreeSet<String> {
     let value: Value = serde_json::from_str(report).unwrap();
     let mut forgeries = Vec::new();
     tamper(&value, &mut String::new(), &mut String::new(), &mut forgeries);
-    forgeries.retain(|(place, ..)| below.iter().any(|start| place.starts_with(start)));
+    forgeries.retain(|(_, pointer, _)| below.iter().any(|start| pointer.starts_with(start)));
     assert!(!forgeries.is_empty());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         let judge = |share: &[(String, String, Value)]| {
             let unseen = share.iter().filter(|(_, pointer, tampered)| {
                 let text = forged(report, |report| *report.pointer_mut(pointer).unwrap() = tampered.clone());
-                faults(text.as_bytes()).is_empty()
+                faults(text.as_bytes(), contract).is_empty()
             });
             unseen.map(|(place, ..)| place.clone()).collect::<BTreeSet<_>>()
         };
@@ -148,14 +149,13 @@ pub const BEYOND_ANY: &[(&str, &[&str])] = &[
         &["/package/files/*/git_sha1", "/package/files/*/size"],
     ),
     (
-        "identifies a machine's interpreter, libraries and kernel, which are not at hand",
+        "identifies a machine's interpreter and kernel, which are not at hand",
         &[
             "/environment/interpreter_sha256",
             "/environment/python_version",
             "/environment/sandbox/landlock",
             "/environment/sandbox/limits",
             "/environment/sandbox/seccomp",
-            "/environment/standard_library_sha256",
         ],
     ),
     ("digests a manifest whose prose is the producer's, which is not at hand", &["/contract/manifest_sha256"]),
@@ -199,6 +199,7 @@ pub const BEYOND_A_PASS: &[(&str, &[&str])] = &[
     (
         "identifies a machine's libraries and kernel, which are not at hand",
         &[
+            "/environment/standard_library_sha256",
             "/module/loaded less one",
             "/module/loaded/*/kind",
             "/module/loaded/*/name",
@@ -230,9 +231,12 @@ pub const BEYOND_A_NO: &[(&str, &[&str])] = &[
             "/checks/*/findings/*/subject",
         ],
     ),
+    (
+        "says why a record that is not at hand was left alone",
+        &["/record/refused/actual", "/record/refused/expected", "/record/refused/hint", "/record/refused/subject"],
+    ),
     ("is a check among several that came to nothing: still no yes", &["/checks/*/status"]),
-    ("was asked for, and no module that agrees was seen", &["/subject/version", "/module/version"]),
-    ("names another of this program's contracts, of which nothing was asked", &["/contract/name"]),
+    ("was asked for, and no module that agrees was seen", &["/subject/version"]),
     ("is a path of the host that nobody looked at", &["/run/release_artifact"]),
 ];
 

@@ -11,7 +11,7 @@ use paired_sdk_gate::digest::sha256;
 use tempfile::TempDir;
 
 use super::gate::{GATE, Identity, Run, run};
-use crate::support::registry;
+use crate::support::{mounts, registry};
 
 /// The record that 0.0.13 earns.
 fn active() -> String {
@@ -180,4 +180,43 @@ fn the_status_of_a_record_is_what_it_says() {
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         assert!(run.report.to_string().contains(&format!("\"{state}\"")), "{}", run.report);
     }
+}
+
+#[test]
+fn private_folders_may_lie_on_another_disk_than_the_record_which_stays_if_its_own_is_full() {
+    if !mounts::own(
+        "real::activation::private_folders_may_lie_on_another_disk_than_the_record_which_stays_if_its_own_is_full",
+    ) {
+        return;
+    }
+    let dir = registry::scratch();
+    let [temporary, full] = ["tmp", "full"].map(|name| dir.path().join(name));
+    [&temporary, &full].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    mounts::mount(&temporary, 256 << 10, 9999);
+    mounts::mount(&full, 4, 9);
+    let identity = Identity::released("0.0.13");
+    let activate = |record: &PathBuf| {
+        let mut activate = identity.on(Command::new(GATE), "activate");
+        activate.args(["--generated", "0", "--record"]).arg(record).env("TMPDIR", &temporary);
+        let outcome = run(&mut activate);
+        assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+        outcome
+    };
+
+    let record = Copy::blocked();
+    let disk = |path: &PathBuf| fs::metadata(path).unwrap().dev();
+    assert_ne!(disk(&record.path), disk(&temporary));
+    activate(&record.path).assert(0, "passed");
+    assert_eq!(fs::read_to_string(&record.path).unwrap(), active());
+
+    // Room for the record and for nothing else.
+    let record = full.join("record.json");
+    fs::copy(registry::blocked_record(), &record).unwrap();
+    let outcome = activate(&record);
+    outcome.assert(4, "write-refused");
+    assert_eq!(outcome.checks("passed").len(), TABLE.len(), "the proof stands");
+    let told = outcome.report["record"]["refused"]["actual"].as_str().unwrap();
+    assert!(told.ends_with("No space left on device (os error 28)"), "{told}");
+    assert_eq!(fs::read(&record).unwrap(), fs::read(registry::blocked_record()).unwrap());
+    assert_eq!(fs::read_dir(&full).unwrap().count(), 1);
 }

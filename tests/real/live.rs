@@ -5,6 +5,7 @@
 use std::fs;
 use std::process::Command;
 
+use paired_sdk_gate::contract::Contract;
 use paired_sdk_gate::{pair, parallel};
 use serde::Deserialize;
 use serde_json::Value;
@@ -120,7 +121,7 @@ fn a_saved_report_that_says_something_else_of_a_scenario_is_not_sound() {
     let report = run(Identity::released("0.0.13").on(Command::new(GATE), "verify").args(["--generated", "0"])).report;
     let faults = |change: &dyn Fn(&mut Value)| {
         let text = forged(&report.to_string(), |report| change(report));
-        let faults = paired_sdk_gate::report::audit::faults(text.as_bytes());
+        let faults = paired_sdk_gate::report::audit::faults(text.as_bytes(), Contract::bridge_v1());
         faults.into_iter().map(|fault| fault.id).collect::<Vec<_>>()
     };
     assert_eq!(faults(&|_| {}), [""; 0]);

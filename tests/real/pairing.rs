@@ -4,10 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::gate::{GATE, Identity, Run, run};
-use crate::support::registry;
+use crate::support::{mounts, registry};
 
 /// A copy of the producer's sdist of its own.
 struct Producer {
@@ -35,14 +36,23 @@ impl Producer {
     }
 
     fn activate(&self) -> Run {
+        run(&mut self.activation(&self.patch()))
+    }
+
+    fn activation(&self, patch: &Path) -> Command {
         let mut activate = Identity::released("0.0.13").on(Command::new(GATE), "activate");
-        run(activate.arg("--producer-root").arg(self.root()).arg("--patch").arg(self.patch()))
+        activate.arg("--producer-root").arg(self.root()).arg("--patch").arg(patch);
+        activate
     }
 
     fn apply(&self) {
+        self.apply_from(&self.patch());
+    }
+
+    fn apply_from(&self, patch: &Path) {
         // The scratch folder lies inside a repository that is not the producer's.
         let mut git = Command::new("git");
-        git.arg("apply").arg(self.patch()).current_dir(self.root()).env("GIT_CEILING_DIRECTORIES", self.dir.path());
+        git.arg("apply").arg(patch).current_dir(self.root()).env("GIT_CEILING_DIRECTORIES", self.dir.path());
         registry::run(&mut git);
     }
 
@@ -107,4 +117,41 @@ fn two_activations_and_two_patches_make_the_published_producer_active_and_one_bl
     assert_eq!(producer.read("netbox_proxbox/api/mcp_bridge.py"), constants, "to the byte");
     let record = "tests/fixtures/netbox_sdk_bridge_activation.json";
     assert_eq!(producer.read(record), fs::read_to_string(registry::blocked_record()).unwrap(), "to the byte");
+}
+
+#[test]
+fn an_activation_whose_patch_has_no_room_is_no_yes_and_the_next_one_leaves_it() {
+    if !mounts::own("real::pairing::an_activation_whose_patch_has_no_room_is_no_yes_and_the_next_one_leaves_it") {
+        return;
+    }
+    let producer = Producer::new();
+    producer.activate().assert(4, "write-refused");
+    producer.apply();
+    let (full, report) = (producer.dir.path().join("full"), producer.dir.path().join("report.json"));
+    fs::create_dir(&full).unwrap();
+    mounts::mount(&full, 4, 9);
+    fs::write(full.join("filler"), [0; 4096]).unwrap();
+    let patch = full.join("change.patch");
+    let mut activation = producer.activation(&patch);
+    activation.args(["--generated", "0", "--report"]).arg(&report);
+
+    // The record has changed by then, which the next run says.
+    let outcome = run(&mut activation);
+    let told = format!(
+        "error: cannot write {}: No space left on device (os error 28)\n  \
+         next: make room for it if there is none, then run again\n",
+        patch.display()
+    );
+    assert_eq!((outcome.code, outcome.report, outcome.stderr), (Some(3), Value::Null, told));
+    assert_eq!((patch.exists(), report.exists(), fs::read_dir(&full).unwrap().count()), (false, false, 1));
+    assert!(producer.read("tests/fixtures/netbox_sdk_bridge_activation.json").contains("\"active\""));
+
+    fs::remove_file(full.join("filler")).unwrap();
+    let outcome = run(&mut activation);
+    outcome.assert(0, "passed");
+    assert_eq!(outcome.report["record"]["action"], "unchanged");
+    assert!(report.exists());
+    producer.apply_from(&patch);
+    let check = producer.check();
+    assert_eq!((check.code, &check.report["state"]), (Some(0), &"active".into()), "{:#}", check.report);
 }

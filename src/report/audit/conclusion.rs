@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Fault, add, every, list, presence, text};
-use crate::check::{Stage, TABLE};
+use super::{Fault, add, every, list, presence, status, text};
+use crate::check::{Check, Stage, TABLE};
 
 pub(super) fn faults(report: &Value, faults: &mut Vec<Fault>) {
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
@@ -11,6 +11,7 @@ pub(super) fn faults(report: &Value, faults: &mut Vec<Fault>) {
         add(faults, "audit.tool", format!("{name} {version}, this program"), report["tool"].to_string());
     }
     checks(report, faults);
+    order(report, faults);
     verdict(report, faults);
     record(report, faults);
     run(report, faults);
@@ -44,10 +45,28 @@ fn checks(report: &Value, faults: &mut Vec<Fault>) {
     }
 }
 
+/// The checks that were decided, but for the one that tells of a run which had no room to begin in.
+fn decided(report: &Value) -> Vec<Check> {
+    let decided: Vec<_> = TABLE.iter().copied().filter(|&check| status(report, check) != "not-run").collect();
+    let roomless = decided == [Check::SnapshotDigest] && status(report, Check::SnapshotDigest) == "error";
+    if roomless { Vec::new() } else { decided }
+}
+
+/// No stage runs before all that come before it passed.
+fn order(report: &Value, faults: &mut Vec<Fault>) {
+    let reached = Stage::ALL.iter().take_while(|&&stage| every(report, stage, "passed")).count();
+    let early = decided(report).into_iter().find(|check| check.stage() as usize > reached);
+    if let (Some(check), Some(open)) = (early, Stage::ALL.get(reached)) {
+        let expected = format!("nothing decided beyond the stage {}, which did not pass", open.name());
+        add(faults, "audit.order", expected, format!("{} {}", check.id(), status(report, check)));
+    }
+}
+
 /// The verdict follows from the checks, and the exit code from the verdict.
 fn verdict(report: &Value, faults: &mut Vec<Fault>) {
     let all = |status: &str| Stage::ALL.iter().all(|&stage| every(report, stage, status));
-    let failed = list(&report["checks"]).iter().any(|row| row["status"] == "failed");
+    let any = |status: &str| list(&report["checks"]).iter().any(|row| row["status"] == status);
+    let failed = any("failed");
     let (command, action) = (text(&report["command"]), text(&report["record"]["action"]));
     let refused = !report["record"]["refused"].is_null();
     let (git_half, rest) = Stage::ALL.split_at(3);
@@ -66,7 +85,8 @@ fn verdict(report: &Value, faults: &mut Vec<Fault>) {
                 Some(_) => &[143],
                 None => &[3, 70],
             };
-            (!(failed || all("passed") || copied), codes)
+            // Something could not be told, or an internal error lost it.
+            (!failed && (any("error") || report["exit_code"] == 70), codes)
         }
         "write-refused" => (command == "activate" && (all("passed") || all("not-run")), &[4]),
         _ => (false, &[]),
@@ -110,7 +130,7 @@ fn record(report: &Value, faults: &mut Vec<Fault>) {
 
 /// What was given fits the command, and time passes forwards.
 fn run(report: &Value, faults: &mut Vec<Fault>) {
-    let (run, verdict) = (&report["run"], text(&report["verdict"]));
+    let run = &report["run"];
     let copies = report["command"] == "snapshot";
     presence(faults, "audit.run", "environment root", &run["environment_root"], !copies);
     if !copies {
@@ -124,13 +144,9 @@ fn run(report: &Value, faults: &mut Vec<Fault>) {
         add(faults, "audit.times", "a start before the end, and stages within the whole", run.to_string());
     }
     let ran: Vec<_> = stages.iter().flat_map(|stages| stages.keys()).map(String::as_str).collect();
-    let whole = match verdict {
-        "passed" => &Stage::ALL[..],
-        "copied" => &Stage::ALL[..3],
-        _ => return,
-    };
-    let mut names: Vec<_> = whole.iter().map(|stage| stage.name()).collect();
+    let mut names: Vec<_> = decided(report).iter().map(|check| check.stage().name()).collect();
     names.sort_unstable();
+    names.dedup();
     if ran != names {
         add(faults, "audit.times", names.join(", "), ran.join(", "));
     }

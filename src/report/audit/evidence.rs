@@ -9,12 +9,12 @@ use crate::digest::sha256;
 use crate::environment::OLDEST_PYTHON;
 use crate::inventory::{Form, ReleaseFile};
 
-pub(super) fn faults(report: &Value, faults: &mut Vec<Fault>) {
+pub(super) fn faults(report: &Value, contract: &Contract, faults: &mut Vec<Fault>) {
     source(report, faults);
     package(report, faults);
     release(report, faults);
     environment(report, faults);
-    module(report, faults);
+    module(report, contract, faults);
 }
 
 fn number(value: &Value) -> u64 {
@@ -105,23 +105,23 @@ fn environment(report: &Value, faults: &mut Vec<Fault>) {
     if !names.is_sorted_by(|one, next| one < next) {
         add(faults, "audit.environment", "distributions sorted by name, each once", names.join(", "));
     }
-    let isolated = status(report, Check::ProbeIsolated) == "passed";
+    let examined = every(report, Stage::Environment, "passed");
+    presence(faults, "audit.environment", "interpreter_sha256", &environment["interpreter_sha256"], examined);
+    if !examined && !names.is_empty() {
+        add(faults, "audit.environment", "distributions of an environment that passed", names.join(", "));
+    }
+    // It said what it is, or it did not start.
+    let asked = matches!(status(report, Check::ProbeIsolated), "passed" | "failed");
     for member in ["implementation", "python_version"] {
-        let there = !environment[member].is_null();
-        presence(faults, "audit.environment", member, &environment[member], there || isolated);
+        presence(faults, "audit.environment", member, &environment[member], asked);
     }
-    presence(
-        faults,
-        "audit.run",
-        "base prefix",
-        &report["run"]["base_prefix"],
-        !environment["implementation"].is_null(),
-    );
-    if report["verdict"] == "passed" {
-        for member in ["interpreter_sha256", "standard_library_sha256", "sandbox"] {
-            presence(faults, "audit.environment", member, &environment[member], true);
-        }
+    presence(faults, "audit.run", "base prefix", &report["run"]["base_prefix"], asked);
+    let ended = status(report, Check::ModuleLoaded) != "not-run";
+    presence(faults, "audit.environment", "standard_library_sha256", &environment["standard_library_sha256"], ended);
+    if asked || status(report, Check::ProbeConfined) == "not-run" {
+        presence(faults, "audit.environment", "sandbox", &environment["sandbox"], asked);
     }
+    let isolated = status(report, Check::ProbeIsolated) == "passed";
     let version: Vec<u32> = text(&environment["python_version"]).split('.').flat_map(str::parse).collect();
     let runs = matches!(version[..], [major, minor, _] if (major, minor) >= OLDEST_PYTHON);
     if isolated && !(runs && environment["implementation"] == "cpython") {
@@ -132,17 +132,20 @@ fn environment(report: &Value, faults: &mut Vec<Fault>) {
 }
 
 /// The package's modules are the private copy's, and nobody else's are.
-fn module(report: &Value, faults: &mut Vec<Fault>) {
+fn module(report: &Value, contract: &Contract, faults: &mut Vec<Fault>) {
     let (module, subject) = (&report["module"], &report["subject"]);
-    let Some(contract) = super::vectors::known_contract(report) else { return };
     if module["name"] != contract.module_name() {
         add(faults, "audit.module", contract.module_name(), text(&module["name"]));
     }
     if status(report, Check::ModuleVersion) == "passed" && module["version"] != subject["version"] {
         add(faults, "audit.module", subject["version"].to_string(), module["version"].to_string());
     }
-    if status(report, Check::ModuleLoaded) == "passed" {
-        loaded(report, contract, faults);
+    match status(report, Check::ModuleLoaded) {
+        "passed" => loaded(report, contract, faults),
+        "not-run" if !list(&module["loaded"]).is_empty() => {
+            add(faults, "audit.loaded", "modules of a probe that got to its end", "some without");
+        }
+        _ => {}
     }
 }
 

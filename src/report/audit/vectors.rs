@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Fault, add, list, pair, status, text};
+use super::{Fault, add, list, pair, presence, status, text};
 use crate::behaviour::check_of;
 use crate::contract::advisory::{ADVISORIES, Advisory, advisories};
 use crate::contract::{self, Contract, Question, Vector, Verdict};
@@ -12,29 +12,22 @@ use crate::contract::{self, Contract, Question, Vector, Verdict};
 /// Of a longer series of fresh vectors no more are drawn again: known differences beyond are faults.
 const MOST_GENERATED: usize = 1_000_000;
 
-pub(super) fn faults(report: &Value, faults: &mut Vec<Fault>) {
-    contract(report, faults);
+pub(super) fn faults(report: &Value, contract: &Contract, faults: &mut Vec<Fault>) {
+    named(report, contract, faults);
     let listed = list(&report["vectors"]);
-    let fresh = fresh(report);
-    if let Some(contract) = known_contract(report) {
-        vectors(report, contract, listed, &fresh, faults);
-    }
+    let published = contract.vectors().unwrap_or_default();
+    // Drawing them takes longer than all else, and where none is listed none is needed.
+    let fresh = if listed.len() > published.len() { fresh(report) } else { BTreeMap::new() };
+    vectors(report, published, listed, &fresh, faults);
     told(report, listed, &fresh, faults);
 }
 
-/// The contract that the report names, if it is one of this program's.
-pub(super) fn known_contract(report: &Value) -> Option<&'static Contract> {
-    [Contract::bridge_v1(), Contract::demo()].into_iter().find(|contract| report["contract"]["name"] == contract.name)
-}
-
-/// The contract is one that this program knows, with its own manifest and vectors.
-fn contract(report: &Value, faults: &mut Vec<Fault>) {
+/// It is that contract with its own vectors.
+fn named(report: &Value, contract: &Contract, faults: &mut Vec<Fault>) {
     let facts = &report["contract"];
-    let Some(contract) = known_contract(report) else {
-        return add(faults, "audit.contract", "a contract of this program", text(&facts["name"]));
-    };
     let required: Vec<_> = contract.required_contracts.iter().map(|&name| Value::from(name)).collect();
     for (member, wanted) in [
+        ("name", contract.name.into()),
         // The manifest's digest covers prose, which the contract leaves to the producer.
         ("vectors_sha256", Value::from(contract.vectors_sha256())),
         ("required_contracts", required.into()),
@@ -49,22 +42,22 @@ fn contract(report: &Value, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Either nothing was asked, or every published vector, and then the fresh ones that were answered otherwise than demanded. Where a
-/// check passed, its vectors were answered right, but for known differences of fresh ones.
+/// Either nothing was asked, as no module was there to ask, or every published vector, and then the fresh ones that were answered
+/// otherwise than demanded. Where a check passed, its vectors were answered right, but for known differences of fresh ones.
 fn vectors(
     report: &Value,
-    contract: &Contract,
+    published: &[Vector],
     listed: &[Value],
     fresh: &BTreeMap<String, (usize, Vector)>,
     faults: &mut Vec<Fault>,
 ) {
+    presence(faults, "audit.module", "version of the loaded package", &report["module"]["version"], !listed.is_empty());
     if listed.is_empty() {
         if report["verdict"] == "passed" {
             add(faults, "audit.vectors", "vectors behind a pass", "none");
         }
         return;
     }
-    let published = contract.vectors().unwrap_or_default();
     let (first, rest) = listed.split_at(published.len().min(listed.len()));
     let drawn: Vec<_> = rest.iter().map(|found| fresh.get(text(&found["id"]))).collect();
     let in_order = drawn.iter().flatten().is_sorted_by(|one, next| one.0 < next.0);
