@@ -270,7 +270,7 @@ impl Producer {
             Some(_) if patch.text().is_empty() => "nothing else has to change: the patch is empty\n".into(),
             Some(file) => format!("next: git apply {}\n", printable(&file.display().to_string())),
             None if !patch.text().is_empty() => {
-                "the producer's constants do not say so yet: `--patch FILE` writes what has to follow\n".into()
+                "the producer's constants have to follow: `--patch FILE` writes the change\n".into()
             }
             None => String::new(),
         })
