@@ -8,6 +8,7 @@ mod channel;
 mod client;
 mod compiler;
 mod facts;
+mod interview;
 mod judge;
 mod probe;
 mod process;
@@ -20,24 +21,21 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
-
 use crate::check::{Check, Finding, Halt, Ledger, Stage, limited};
 use crate::contract::advisory::Advisory;
 use crate::contract::json::Json;
 use crate::contract::manifest::{Difference, differences};
-use crate::contract::shrink::shrink;
-use crate::contract::{Contract, Oracle, Question, Reason, Vector, Verdict};
+use crate::contract::{Contract, Oracle, Question, Reason, Verdict};
 use crate::environment::{Environment, LockedEnvironment};
-use crate::limits::{Budget, Limits};
+use crate::limits::Budget;
 
 pub use channel::Fault;
 pub use client::{Client, Clients, Launch, Launched, Surroundings};
 pub use compiler::Compiler;
-use facts::{Answer, EndFacts, Import, InterpreterFacts};
+use facts::{Answer, Did, InterpreterFacts};
+use interview::{Questions, about};
 pub(crate) use judge::check_of;
-use probe::{DRIVER, Probe, Probes};
-use residue::Residue;
+use probe::{DRIVER, Probes};
 pub(crate) use sandbox::record as record_confinement;
 pub use sandbox::{Enforcement, Sandbox, preflight};
 pub use series::Series;
@@ -57,6 +55,27 @@ pub enum Observed {
     Crash,
     /// The probe gave no answer.
     Nothing,
+}
+
+impl Observed {
+    /// What a probe's answer shows, or that there is none.
+    fn of(answer: Option<&Answer>) -> Self {
+        match answer {
+            None => Observed::Nothing,
+            Some(Answer { unchanged: false, .. }) => Observed::Crash,
+            Some(Answer { did: Did::Returned, .. }) => Observed::Accept,
+            Some(Answer { did: Did::Rejected, .. }) => Observed::Reject,
+            Some(Answer { did: Did::ReturnedAValue | Did::Raised, .. }) => Observed::Crash,
+        }
+    }
+
+    /// What the contract's verdict looks like when an SDK keeps it.
+    fn demanded_by(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Accept => Observed::Accept,
+            Verdict::Reject => Observed::Reject,
+        }
+    }
 }
 
 /// One vector's outcome.
@@ -279,181 +298,4 @@ fn manifest(terms: Terms<'_>, ledger: &mut Ledger) -> Result<(), Halt> {
     let differs = !findings.is_empty();
     ledger.record(Check::ContractManifest, limited(findings));
     if differs { ledger.close(Stage::Behaviour) } else { Ok(()) }
-}
-
-/// One probe's whole dialogue, as far as it went.
-#[derive(Debug, Default)]
-struct Transcript {
-    import: Option<Import>,
-    /// By vector; `None` where no answer came.
-    answers: Vec<Option<Answer>>,
-    /// The vector asked last.
-    last: Option<usize>,
-    /// The smallest inputs like some fresh ones that were answered wrong, by vector.
-    smallest: BTreeMap<usize, String>,
-    end: Option<EndFacts>,
-    /// Whether the probe could be confined further.
-    confined: bool,
-    /// What the probe had about it at the end, as seen from outside.
-    residue: Option<std::io::Result<Vec<Residue>>>,
-    fault: Option<Fault>,
-}
-
-/// What came before the probes, and their transcripts.
-#[derive(Debug, Default)]
-struct Interview {
-    sandbox: Option<Sandbox>,
-    interpreter: Option<InterpreterFacts>,
-    /// Why there are no transcripts.
-    fault: Option<Fault>,
-    transcripts: [Transcript; 2],
-}
-
-/// What is asked of both probes.
-struct Questions<'a> {
-    environment: &'a LockedEnvironment,
-    compiler: &'a Compiler,
-    terms: Terms<'a>,
-    series: &'a Series,
-}
-
-impl Questions<'_> {
-    fn interview(&self, standby: Standby) -> Interview {
-        let Standby { sandbox, interpreter, probes, .. } = standby;
-        let mut interview = Interview { sandbox, interpreter, ..Interview::default() };
-        interview.fault = probes.and_then(|probes| self.conduct(probes, &mut interview)).err();
-        interview
-    }
-
-    fn conduct(&self, mut probes: Probes<2>, interview: &mut Interview) -> Result<(), Fault> {
-        let [first, second] = probes.fork(self.patience(|limits| limits.import_seconds))?;
-        interview.transcripts = std::thread::scope(|scope| {
-            let second = scope.spawn(|| self.transcript(second, self.series.order(1)));
-            let first = self.transcript(first, self.series.order(0));
-            // A panic in the other thread leaves an empty transcript, which is refused like any other.
-            [first, second.join().unwrap_or_default()]
-        });
-        if let Some(sandbox) = &mut interview.sandbox
-            && !interview.transcripts.iter().all(|transcript| transcript.confined)
-        {
-            sandbox.miss_later_filter();
-        }
-        Ok(())
-    }
-
-    fn patience(&self, of: impl Fn(&Limits) -> u64) -> Duration {
-        Duration::from_secs(of(self.environment.snapshot().graph().budget().limits()))
-    }
-
-    fn transcript(&self, mut probe: Probe, order: &[usize]) -> Transcript {
-        let mut transcript = Transcript { answers: vec![None; self.series.vectors().len()], ..Transcript::default() };
-        transcript.fault = self.converse(&mut probe, order, &mut transcript).err();
-        transcript
-    }
-
-    fn converse(&self, probe: &mut Probe, order: &[usize], transcript: &mut Transcript) -> Result<(), Fault> {
-        let Terms { contract, manifest, .. } = self.terms;
-        let (to_import, to_answer) = (self.patience(|it| it.import_seconds), self.patience(|it| it.answer_seconds));
-        let budget = self.environment.snapshot().graph().budget();
-        let pipes = probe.channel.pipes()?;
-        transcript.confined = probe.confine(to_import)?;
-        let question = about_module(self.environment, contract, manifest, self.compiler);
-        let import = probe.channel.ask(question, to_import)?;
-        let loaded = matches!(import, Import::Loaded(_));
-        transcript.import = Some(import);
-        if !loaded {
-            return Ok(());
-        }
-        for &index in order {
-            let vector = &self.series.vectors()[index];
-            transcript.last = Some(index);
-            let answer = self.ask(probe, &vector.question, &vector.input, self.series.as_document(index))?;
-            transcript.answers[index] = Some(answer);
-            budget.tally().vectors.add(1);
-        }
-        self.shrink(probe, order, transcript)?;
-        transcript.end = Some(probe.channel.ask(about("end"), to_answer)?);
-        transcript.residue = Some(residue::of(probe.id, probe.parent, &pipes));
-        Ok(())
-    }
-
-    fn ask(&self, probe: &mut Probe, about_what: &Question, input: &str, document: bool) -> Result<Answer, Fault> {
-        let mut question = about("vector");
-        let (ask, tool) = match about_what {
-            Question::Arguments { tool } => ("arguments", json!(tool)),
-            Question::Response { tool } if document => ("document", json!(tool)),
-            Question::Response { tool } => ("response", json!(tool)),
-            Question::Manifest => ("manifest", Value::Null),
-        };
-        question.insert("ask".into(), ask.into());
-        question.insert("tool".into(), tool);
-        question.insert("input".into(), input.into());
-        probe.channel.ask(question, self.patience(|limits| limits.answer_seconds))
-    }
-
-    /// Asks on about the first fresh vectors that were answered wrong, for smaller inputs that show the same.
-    fn shrink(&self, probe: &mut Probe, order: &[usize], transcript: &mut Transcript) -> Result<(), Fault> {
-        const SHRUNK: usize = 3;
-        const TRIES: usize = 400;
-        let oracle = Oracle::bridge_v1();
-        let wrong = |vector: &Vector, answer: Option<&Answer>| {
-            judge::observed(answer) != judge::demanded(vector.expected) && judge::known(vector, answer).is_empty()
-        };
-        let mut found: Vec<_> = order.iter().copied().filter(|&index| self.series.is_fresh(index)).collect();
-        found.sort_unstable();
-        found.retain(|&index| wrong(&self.series.vectors()[index], transcript.answers[index].as_ref()));
-        for index in found.into_iter().take(SHRUNK) {
-            let vector = &self.series.vectors()[index];
-            let shown = judge::observed(transcript.answers[index].as_ref());
-            let (mut left, mut fault) = (TRIES, None);
-            let smallest = shrink(&vector.input, |text| {
-                let verdict = oracle.judge(&vector.question, text).verdict();
-                if left == 0 || fault.is_some() || verdict != vector.expected {
-                    return false;
-                }
-                left -= 1;
-                match self.ask(probe, &vector.question, text, self.series.as_document(index)) {
-                    // Another mistake of the same SDK would not be what the finding says.
-                    Ok(answer) => {
-                        let smaller = Vector { input: text.to_owned(), ..vector.clone() };
-                        judge::observed(Some(&answer)) == shown && wrong(&smaller, Some(&answer))
-                    }
-                    Err(error) => {
-                        fault = Some(error);
-                        false
-                    }
-                }
-            });
-            transcript.smallest.insert(index, smallest);
-            fault.map_or(Ok(()), Err)?;
-        }
-        Ok(())
-    }
-}
-
-/// The question that has a process import the SDK.
-fn about_module(
-    environment: &LockedEnvironment,
-    contract: &Contract,
-    manifest: &str,
-    compiler: &Compiler,
-) -> Map<String, Value> {
-    let mut question = about("module");
-    question.insert("root".into(), environment.snapshot().root().to_string_lossy().into());
-    question.insert("code".into(), compiler.code().as_deref().map(Path::to_string_lossy).into());
-    question.insert("package".into(), contract.package.into());
-    question.insert("module".into(), contract.module_name().into());
-    question.insert("manifest".into(), manifest.into());
-    let names = contract.functions;
-    for (role, name) in [("model", names.model), ("arguments", names.arguments), ("response", names.response)] {
-        question.insert(role.into(), name.into());
-    }
-    question.insert("document".into(), names.document.into());
-    question.insert("payload_rejection".into(), contract.payload_rejection.into());
-    question.insert("manifest_rejection".into(), contract.manifest_rejection.into());
-    question
-}
-
-fn about(about: &str) -> Map<String, Value> {
-    Map::from_iter([("about".to_owned(), Value::from(about))])
 }

@@ -123,7 +123,10 @@ fn without_the_workflow_nothing_is_activated_and_the_patch_brings_it() {
     let report = refused.json();
     assert!(report["checks"].as_array().unwrap().iter().all(|check| check["status"] == "not-run"), "before any vector");
     let finding = &report["record"]["refused"];
-    assert_eq!((&finding["subject"], &finding["actual"]), (&".github/workflows (workflow.absent)".into(), &"none".into()));
+    assert_eq!(
+        (&finding["subject"], &finding["actual"]),
+        (&".github/workflows (workflow.absent)".into(), &"none".into())
+    );
     assert_eq!(finding["hint"], format!("apply it and activate again: `git apply {}`", patch.display()));
     apply(&producer, &patch);
     assert!(producer.read(WORKFLOW).contains(&format!("--expected-commit {COMMIT}")));

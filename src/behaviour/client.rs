@@ -7,11 +7,12 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::Compiler;
 use super::channel::Fault;
 use super::facts::{Import, InterpreterFacts};
+use super::interview::{about, about_module};
 use super::probe::{DRIVER, Probe, Probes};
 use super::sandbox::Sandbox;
-use super::{Compiler, about, about_module};
 use crate::contract::Contract;
 use crate::environment::{Environment, LockedEnvironment};
 use crate::fs::FileError;

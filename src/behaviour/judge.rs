@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::facts::{Answer, Did, Import, InterpreterFacts, ModuleFacts, RejectionFacts};
-use super::{
-    Evidence, Fault, Interpreter, Interview, Known, Observation, Observed, Residue, Series, Terms, Transcript, sandbox,
-};
+use super::interview::{Interview, Transcript, known};
+use super::residue::Residue;
+use super::{Evidence, Fault, Interpreter, Known, Observation, Observed, Series, Terms, sandbox};
 use crate::check::{Check, Finding, Ledger, limited};
-use crate::contract::advisory::{Advisory, advisories};
-use crate::contract::{Contract, Topic, Vector, Verdict};
+use crate::contract::{Contract, Topic, Verdict};
 use crate::environment::{LockedEnvironment, OLDEST_PYTHON};
 use modules::{loaded, relative};
 
@@ -237,24 +236,6 @@ fn unfinished(transcript: &Transcript, subject: String, expected: &str) -> Optio
     }
 }
 
-/// What the contract's verdict looks like when an SDK keeps it.
-pub(super) fn demanded(verdict: Verdict) -> Observed {
-    match verdict {
-        Verdict::Accept => Observed::Accept,
-        Verdict::Reject => Observed::Reject,
-    }
-}
-
-pub(super) fn observed(answer: Option<&Answer>) -> Observed {
-    match answer {
-        None => Observed::Nothing,
-        Some(Answer { unchanged: false, .. }) => Observed::Crash,
-        Some(Answer { did: Did::Returned, .. }) => Observed::Accept,
-        Some(Answer { did: Did::Rejected, .. }) => Observed::Reject,
-        Some(Answer { did: Did::ReturnedAValue | Did::Raised, .. }) => Observed::Crash,
-    }
-}
-
 fn describe(answer: Option<&Answer>) -> String {
     let Some(answer) = answer else { return "no answer".into() };
     let what = match (answer.did, &answer.raised) {
@@ -284,8 +265,8 @@ fn vectors(
             .map(|probe| (&transcripts[probe], transcripts[probe].answers.get(index).and_then(Option::as_ref)))
             .collect();
         let check = check_of(vector.topic);
-        let demanded = demanded(vector.expected);
-        let wrong = answers.iter().find(|(_, answer)| (whole || answer.is_some()) && observed(*answer) != demanded);
+        let demanded = Observed::demanded_by(vector.expected);
+        let wrong = answers.iter().find(|(_, answer)| (whole || answer.is_some()) && Observed::of(*answer) != demanded);
         match wrong {
             None => {
                 verdicts.entry(check).or_default().insert(vector.expected);
@@ -309,7 +290,7 @@ fn vectors(
             }
         }
         if let [(_, Some(first)), (_, Some(second))] = answers[..]
-            && observed(Some(first)) != observed(Some(second))
+            && Observed::of(Some(first)) != Observed::of(Some(second))
         {
             let (one, two) = (describe(Some(first)), describe(Some(second)));
             disagreements.push(Finding::new(&vector.id, format!("{one}, as the first probe said"), two, REPORT_IT));
@@ -320,7 +301,7 @@ fn vectors(
                 topic: vector.topic.name(),
                 question: vector.question.clone(),
                 expected: vector.expected,
-                observed: answers.first().map_or(Observed::Nothing, |(_, answer)| observed(*answer)),
+                observed: answers.first().map_or(Observed::Nothing, |(_, answer)| Observed::of(*answer)),
             });
         }
     }
@@ -338,15 +319,6 @@ fn vectors(
     }
     if whole || !disagreements.is_empty() {
         ledger.record(Check::ProbeAgreement, limited(disagreements));
-    }
-}
-
-/// The known differences that this wrong answer to a fresh vector falls under. The published ones keep clear of those, and no
-/// crash is known.
-pub(super) fn known(vector: &Vector, answer: Option<&Answer>) -> Vec<&'static Advisory> {
-    match observed(answer) {
-        Observed::Accept | Observed::Reject => advisories(&vector.question, &vector.input),
-        Observed::Crash | Observed::Nothing => Vec::new(),
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::super::facts::NamedModule;
-use super::super::{Evidence, LoadedModule, ModuleKind, Transcript};
+use super::super::interview::Transcript;
+use super::super::{Evidence, LoadedModule, ModuleKind};
 use super::REPORT_IT;
 use crate::check::{Check, Finding, Ledger, limited};
 use crate::contract::Contract;
