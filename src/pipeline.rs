@@ -57,6 +57,34 @@ pub struct Request<'a> {
     pub budget: Budget,
 }
 
+impl<'a> Request<'a> {
+    /// The strictest terms: nothing is accepted but what `verify` accepts without a flag.
+    pub fn new(
+        sdk_root: &'a Path,
+        commit: CommitId,
+        version: Option<&'a ReleaseVersion>,
+        contract: &'a Contract,
+        budget: Budget,
+    ) -> Self {
+        Request {
+            sdk_root,
+            commit,
+            version,
+            contract,
+            allow_shallow: false,
+            manifest: None,
+            seed: 0,
+            generated: behaviour::GENERATED,
+            deny_advisories: false,
+            require_sandbox: false,
+            wheelhouse: None,
+            release_artifact: None,
+            temporary: std::env::temp_dir(),
+            budget,
+        }
+    }
+}
+
 /// What the stages found out, as far as they got. The proof is not in here but in the [`Approval`].
 #[derive(Debug, Default)]
 pub struct Evidence {

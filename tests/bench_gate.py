@@ -7,8 +7,9 @@ One command, from the top of the checkout:
 
 It builds the release binary and, if no test run has done so yet, provisions the published subject. Both gates then run
 as whole processes, alternately, each once unmeasured first: the page cache and the reference's bytecode are warm. Printed
-are the medians, their ratios to the reference's, and where our time goes by the report's own stages: once with the published
-vectors alone, which is what the reference does, and once as the gate runs by default. Every run must end in exit status 0.
+are the medians, their ratios to the reference's, and where our time goes by the report's own stages: once in the reference's
+own scope, which is git, the environment and the published vectors (`benches/scope.rs`), once that with the fresh vectors too,
+and once as the gate runs by default, client and all. Every run must end in exit status 0.
 
 Another subject is measured by naming all of it: --sdk-root, --version, --venv and --producer; another binary by --gate.
 """
@@ -26,6 +27,7 @@ from statistics import median
 ROOT = Path(__file__).resolve().parent.parent
 SUBJECT = ROOT / "target/tmp/subjects-1/benchmark.json"  # written by the test below, in tests/support/registry.rs
 PROVISION = "cargo nextest run --locked --test integration the_latest_release_is_provisioned_for_the_benchmark"
+FRESH = 3000  # vectors, as `verify` asks by default
 REFERENCE = "tests/validate_paired_netbox_sdk_bridge.py"
 
 
@@ -44,6 +46,14 @@ def timed(command: list[str]) -> tuple[float, bytes]:
     if done.returncode != 0:
         sys.exit(f"{command[0]} ended with status {done.returncode}:\n{done.stderr.decode()}")
     return elapsed, done.stdout
+
+
+def built_scope() -> Path:
+    """The benchmark of the reference's scope, in release mode."""
+    build = ["cargo", "build", "--release", "--locked", "--bench", "scope", "--message-format", "json"]
+    built = subprocess.run(build, cwd=ROOT, check=True, stdout=subprocess.PIPE)
+    messages = (json.loads(line) for line in built.stdout.splitlines())
+    return next(Path(it["executable"]) for it in messages if it.get("target", {}).get("name") == "scope" and it["executable"])
 
 
 def arguments() -> argparse.Namespace:
@@ -73,15 +83,17 @@ def main() -> None:
     if gate is None:
         subprocess.run(["cargo", "build", "--release", "--locked"], cwd=ROOT, check=True)
         gate = ROOT / "target/release/paired-sdk-gate"
+    scope = built_scope()
     head = subprocess.run(["git", "-C", given.sdk_root, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
     identity = ["--sdk-root", str(given.sdk_root), "--expected-commit", head.stdout.strip()]
     identity += ["--expected-version", given.version, "--expected-environment-root", str(given.venv)]
     identity += ["--expected-module-origin", "netbox_sdk/plugin_bridge.py"]
-    ours = [str(gate), "verify", *identity, "--format", "json"]
+    ours, scope = [str(gate), "verify", *identity, "--format", "json"], [str(scope), *identity]
     reference = [str(given.venv / "bin/python"), "-I", str(given.producer / REFERENCE), *identity]
 
-    # The reference asks nothing it has not published, so its own scope is ours without fresh vectors.
-    commands = {"reference": reference, "its scope": [*ours, "--generated", "0"], "default": ours}
+    # The reference asks nothing it has not published, and starts no client.
+    fresh = [*scope, "--generated", str(FRESH)]
+    commands = {"reference": reference, "its scope": scope, "and fresh": fresh, "default": ours}
     times: dict[str, list[float]] = {name: [] for name in commands}
     stages: dict[str, dict[str, list[float]]] = {}
     for command in commands.values():

@@ -11,26 +11,14 @@ use paired_sdk_gate::committed::{Committed, Drift, Forge, Pairing, Places};
 use paired_sdk_gate::contract::Contract;
 use tempfile::TempDir;
 
+use crate::activation::BLOCKED;
+
 pub const COMMIT: &str = "edad23ab186d5ad5475440690eccc29d49824b8a";
 pub const VERSION: &str = "0.0.13";
 pub const RECORD: &str = "tests/fixtures/netbox_sdk_bridge_activation.json";
 pub const CONSTANTS: &str = "netbox_proxbox/api/mcp_bridge.py";
 pub const SNAPSHOT: &str = "tests/fixtures/proxbox_bridge_v1.json";
 pub const WORKFLOW: &str = ".github/workflows/paired-sdk-gate.yml";
-
-const BLOCKED_RECORD: &str = r#"{
-  "schema_version": 1,
-  "state": "blocked",
-  "expected_version": null,
-  "expected_commit": null,
-  "module_origin": "netbox_sdk/plugin_bridge.py",
-  "required_contracts": [
-    "lossless-json-integer-identity",
-    "bounded-rfc3339-normalization"
-  ],
-  "reason": "Nothing was proven yet."
-}
-"#;
 
 const BLOCKED_CONSTANTS: &str = r#""""A bridge."""
 
@@ -63,7 +51,7 @@ impl Producer {
     /// Blocked and consistent.
     pub fn blocked() -> Self {
         let producer = Producer { dir: tempfile::tempdir().unwrap() };
-        producer.write(RECORD, BLOCKED_RECORD);
+        producer.write(RECORD, BLOCKED);
         producer.write(CONSTANTS, BLOCKED_CONSTANTS);
         producer.write(SNAPSHOT, Contract::bridge_v1().manifest());
         producer.write(".github/workflows/ci.yml", "on: push\njobs:\n  lint:\n    steps:\n      - run: ruff check .\n");

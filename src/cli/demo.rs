@@ -12,7 +12,6 @@ use super::human::{BAD, GOOD};
 use super::output::Output;
 use super::signals::Signals;
 use crate::activation::Target;
-use crate::behaviour;
 use crate::check::Status;
 use crate::contract::{Contract, DEMO_SDK, DEMO_VERSION, DEMO_WRONG_ROUNDING};
 use crate::environment::OLDEST_PYTHON;
@@ -144,22 +143,8 @@ fn run(case: &Case, place: &Path, environment: &Path, signals: &Signals, output:
         ModuleOrigin::parse(contract.module_origin, contract)?,
         environment.to_owned(),
     )?;
-    let request = Request {
-        sdk_root: &root,
-        commit,
-        version: Some(identity.version()),
-        contract,
-        allow_shallow: false,
-        manifest: None,
-        seed: 0,
-        generated: behaviour::GENERATED,
-        require_sandbox: false,
-        deny_advisories: false,
-        wheelhouse: None,
-        release_artifact: None,
-        temporary: std::env::temp_dir(),
-        budget: Budget::start(Limits::default(), signals.interrupt()),
-    };
+    let budget = Budget::start(Limits::default(), signals.interrupt());
+    let request = Request::new(&root, commit, Some(identity.version()), contract, budget);
     let (run, approval) = pipeline::verify(&request, &identity, &|stage| output.stage(stage, request.budget.tally()));
     let verdict = match &approval {
         Some(approval) => {

@@ -71,21 +71,14 @@ struct Row {
 pub(super) fn doctor(options: &Doctor, signals: &Signals, output: &Output) -> anyhow::Result<u8> {
     let identity = options.identity.expected()?;
     let contract = Contract::bridge_v1();
+    let (sdk_root, version) = (&options.identity.sdk_root, Some(identity.version()));
+    let budget = Budget::start(Limits::from(&options.limits), signals.interrupt());
     let request = Request {
-        sdk_root: &options.identity.sdk_root,
-        commit: identity.commit(),
-        version: Some(identity.version()),
-        contract,
         allow_shallow: options.allow_shallow,
-        manifest: None,
-        seed: 0,
-        generated: 0,
         require_sandbox: options.require_sandbox,
-        deny_advisories: false,
         wheelhouse: options.wheelhouse.as_deref(),
         release_artifact: options.release_artifact.as_ref(),
-        temporary: std::env::temp_dir(),
-        budget: Budget::start(Limits::from(&options.limits), signals.interrupt()),
+        ..Request::new(sdk_root, identity.commit(), version, contract, budget)
     };
     let (run, host) = pipeline::preflight(&request, &identity, &|stage| output.stage(stage, request.budget.tally()));
     let checks = rows(&run, &host);

@@ -41,21 +41,13 @@ pub(super) fn pair(options: &Pair, signals: &Signals, output: &Output) -> anyhow
     let (contract, clock) = (Contract::bridge_v1(), Clock::start());
     let identity = options.identity.expected()?;
     let mut file = output.open_report()?;
+    let (sdk_root, version) = (&options.identity.sdk_root, Some(identity.version()));
+    let budget = Budget::start(Limits::from(&options.limits), signals.interrupt());
     let request = Request {
-        sdk_root: &options.identity.sdk_root,
-        commit: identity.commit(),
-        version: Some(identity.version()),
-        contract,
         allow_shallow: options.allow_shallow,
-        manifest: None,
-        seed: 0,
-        generated: 0,
         require_sandbox: options.require_sandbox,
         deny_advisories: options.deny_advisories,
-        wheelhouse: None,
-        release_artifact: None,
-        temporary: std::env::temp_dir(),
-        budget: Budget::start(Limits::from(&options.limits), signals.interrupt()),
+        ..Request::new(sdk_root, identity.commit(), version, contract, budget)
     };
     let work = || pipeline::tools(&request, &identity, &|stage| output.stage(stage, request.budget.tally()));
     let finished = catch_unwind(AssertUnwindSafe(work));

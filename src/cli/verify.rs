@@ -108,21 +108,11 @@ pub(super) fn snapshot(options: &Snapshot, signals: &Signals, output: &Output) -
     let parent = parent
         .canonicalize()
         .map_err(|error| super::Usage(format!("--out: cannot find the folder {}: {error}", parent.display())))?;
+    let (commit, version) = (options.expected_commit, options.expected_version.as_ref());
     let request = Request {
-        sdk_root: &options.sdk_root,
-        commit: options.expected_commit,
-        version: options.expected_version.as_ref(),
-        contract,
         allow_shallow: options.allow_shallow,
-        manifest: None,
-        seed: 0,
-        generated: 0,
-        require_sandbox: false,
-        deny_advisories: false,
-        wheelhouse: None,
-        release_artifact: None,
         temporary: parent.clone(),
-        budget: budget.clone(),
+        ..Request::new(&options.sdk_root, commit, version, contract, budget.clone())
     };
     let (mut run, copy) = pipeline::snapshot(&request, &parent, &|stage| output.stage(stage, request.budget.tally()));
     let handed_over = copy.map(|copy| copy.hand_over(&options.out));

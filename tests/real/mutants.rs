@@ -103,19 +103,42 @@ fn regressions_are_refused() {
     survivors(&some, 1);
 }
 
-#[test]
-#[ignore = "minutes: cargo nextest run --run-ignored only mutation_scores"]
-fn mutation_scores_on_five_seeds_beside_the_reference() {
+/// The whole table with one seed, and its score.
+fn score(seed: u64) {
     let table = table();
     let all: Vec<_> = table.iter().collect();
-    for seed in 1..=5 {
-        let survivors = survivors(&all, seed);
-        println!("seed {seed}: {} of {} refused; passed: {survivors:?}", all.len() - survivors.len(), all.len());
-    }
+    let survivors = survivors(&all, seed);
+    println!("seed {seed}: {} of {} refused; passed: {survivors:?}", all.len() - survivors.len(), all.len());
+}
+
+macro_rules! scores {
+    ($($name:ident = $seed:literal;)+) => {
+        $(
+            #[test]
+            #[ignore = "minutes: cargo nextest run --release --run-ignored only mutation_score --no-capture"]
+            fn $name() {
+                score($seed);
+            }
+        )+
+    };
+}
+
+scores! {
+    mutation_score_with_seed_1 = 1;
+    mutation_score_with_seed_2 = 2;
+    mutation_score_with_seed_3 = 3;
+    mutation_score_with_seed_4 = 4;
+    mutation_score_with_seed_5 = 5;
+}
+
+#[test]
+#[ignore = "minutes: as above"]
+fn mutation_score_of_the_reference() {
     let environment = registry::environment(VERSION);
-    let refused = parallel::map(&all, |mutant| {
+    let table = table();
+    let refused = parallel::map(&table, |mutant| {
         let folder = registry::scratch();
         registry::reference(&repository(folder.path(), BRIDGE, &source(mutant)), &environment).status.code() != Some(0)
     });
-    println!("the reference refused {} of {}", refused.iter().filter(|&&refused| refused).count(), all.len());
+    println!("the reference refused {} of {}", refused.iter().filter(|&&refused| refused).count(), table.len());
 }

@@ -22,21 +22,10 @@ pub fn interruptible(
     interrupt: Arc<AtomicBool>,
     observer: Observer<'_>,
 ) -> (Run, Option<Snapshot>) {
+    let budget = Budget::start(Limits::default(), interrupt);
     let request = Request {
-        sdk_root: root,
-        commit: commit.parse().unwrap(),
-        version: None,
-        contract: Contract::bridge_v1(),
-        allow_shallow: false,
-        manifest: None,
-        seed: 0,
-        generated: 0,
-        deny_advisories: false,
-        require_sandbox: false,
-        wheelhouse: None,
-        release_artifact: None,
         temporary: parent.to_owned(),
-        budget: Budget::start(Limits::default(), interrupt),
+        ..Request::new(root, commit.parse().unwrap(), None, Contract::bridge_v1(), budget)
     };
     pipeline::snapshot(&request, parent, observer)
 }

@@ -131,21 +131,14 @@ impl Subject {
             self.environment.clone(),
         );
         let identity = identity.unwrap();
+        let budget = Budget::start(self.limits.clone(), Default::default());
         let mut request = Request {
-            sdk_root: self.repo.root(),
-            commit: identity.commit(),
-            version: Some(identity.version()),
-            contract,
-            allow_shallow: false,
-            manifest: None,
             seed: 7,
             generated: 0,
-            require_sandbox: false,
-            deny_advisories: false,
             wheelhouse: self.wheelhouse.as_deref(),
             release_artifact: self.release_artifact.as_ref(),
             temporary: self.temporary(),
-            budget: Budget::start(self.limits.clone(), Default::default()),
+            ..Request::new(self.repo.root(), identity.commit(), Some(identity.version()), contract, budget)
         };
         change(&mut request);
         let (run, approval) = pipeline::verify(&request, &identity, &|_| {});
