@@ -11,6 +11,7 @@ are the medians, their ratios to the reference's, and where our time goes by the
 own scope, which is git, the environment and the published vectors (`benches/scope.rs`), once that with the fresh vectors too,
 and once as the gate runs by default, client and all. Every run must end in exit status 0.
 
+`--history N` puts the release on top of a history of about N packed objects first, as its own repository does not have one.
 Another subject is measured by naming all of it: --sdk-root, --version, --venv and --producer; another binary by --gate.
 """
 
@@ -20,6 +21,7 @@ import argparse
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from statistics import median
@@ -56,10 +58,26 @@ def built_scope() -> Path:
     return next(Path(it["executable"]) for it in messages if it.get("target", {}).get("name") == "scope" and it["executable"])
 
 
+def on_history(release: Path, objects: int, folder: Path) -> Path:
+    """The release as the next commit of a long history, checked out."""
+    from bench_graph import git, synthetic  # which imports this module
+
+    root = folder / "history"
+    synthetic(root, objects, packed=True)
+    git(root, "fetch", "--quiet", "--no-tags", str(release), "HEAD")
+    who = ["-c", "user.name=A U Thor", "-c", "user.email=author@example.com"]
+    parents = ["-p", "HEAD", "-p", "FETCH_HEAD", "-m", "The release"]
+    made = git(root, *who, "commit-tree", "FETCH_HEAD^{tree}", *parents, text=True).stdout.strip()
+    git(root, "reset", "--quiet", "--hard", made)
+    git(root, "repack", "-adq")
+    return root
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=11, help="measured runs of each gate (default 11)")
     parser.add_argument("--gate", type=Path, help="our binary; built in release mode if not given")
+    parser.add_argument("--history", type=int, help="put the release on top of a history of about so many packed objects")
     parser.add_argument("--sdk-root", type=Path, help="a checkout of the SDK")
     parser.add_argument("--version", help="the version it declares")
     parser.add_argument("--venv", type=Path, help="an environment with its dependencies")
@@ -79,6 +97,13 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     given = arguments()
+    with tempfile.TemporaryDirectory() as folder:
+        if given.history:
+            given.sdk_root = on_history(given.sdk_root, given.history, Path(folder))
+        measure(given)
+
+
+def measure(given: argparse.Namespace) -> None:
     gate = given.gate
     if gate is None:
         subprocess.run(["cargo", "build", "--release", "--locked"], cwd=ROOT, check=True)
