@@ -7,6 +7,7 @@
 
 mod cases;
 
+use paired_sdk_gate::check::{Finding, Stage, Status};
 use paired_sdk_gate::contract::DEMO_WRONG_ROUNDING;
 use paired_sdk_gate::report::Verdict;
 
@@ -55,4 +56,48 @@ fn bytecode_lying_about_never_runs() {
     assert_eq!(python(&["-c".as_ref(), ordinary.as_ref(), subject.site().as_ref()]), "bytecode\n", "the trick works");
     let verified = subject.verify();
     assert_eq!(verified.verdict(), Verdict::Passed, "{:#?}", verified.run.ledger);
+}
+
+/// Somebody else's hand, as the SDK's own cannot reach it.
+#[test]
+fn a_private_copy_that_was_changed_under_way_is_told() {
+    let subject = Subject::edited(|_| {});
+    let added = |stage| {
+        if stage == Stage::Behaviour {
+            let bridge = walkdir::WalkDir::new(subject.temporary()).into_iter().map(Result::unwrap);
+            let bridge = bridge.map(walkdir::DirEntry::into_path).find(|path| path.ends_with(BRIDGE)).unwrap();
+            std::fs::write(bridge.with_file_name("later.py"), "").unwrap();
+        }
+    };
+    let verified = subject.verify_while(&added);
+    let findings = verified.refused_by(&["snapshot.intact"]);
+    assert_eq!(findings.len(), 1, "{findings:#?}");
+    let Finding { subject, expected, actual, .. } = &findings[0];
+    assert_eq!((&**subject, &**expected, &**actual), ("netbox_sdk/later.py", "no such file", "a file that appeared"));
+}
+
+/// The probes are told apart by their order: the one that is asked about this first has answered little by then.
+#[test]
+fn what_one_probe_left_is_told_although_the_other_one_ended() {
+    let code = "import os, threading\n\
+                _was = validate_plugin_tool_arguments\n\
+                _mark = os.environ['HOME'] + '/first'\n\
+                try:\n    os.mkdir(_mark)\n    _first = True\nexcept OSError:\n    _first = False\n\
+                if _first:\n    threading.Thread(target=threading.Event().wait, daemon=True).start()\n\
+                def validate_plugin_tool_arguments(tool, arguments):\n\
+                \x20   if not _first:\n        os._exit(0)\n\
+                \x20   return _was(tool, arguments)";
+    let verified = Subject::edited(|repo| append(repo, code)).verify();
+    assert_eq!(verified.verdict(), Verdict::Refused, "{:#?}", verified.run.ledger);
+    assert_eq!(verified.ids(Status::Failed), ["probe.transcript", "probe.residue"]);
+    let residue = verified.findings("probe.residue");
+    assert_eq!((residue.len(), &*residue[0].actual), (1, "2 threads"), "{residue:#?}");
+    let ended = verified.findings("probe.transcript");
+    assert_eq!((ended.len(), &*ended[0].actual), (1, "the process ended before it answered"), "{ended:#?}");
+    let open = verified.ids(Status::NotRun);
+    assert!(
+        ["vectors.integer", "vectors.date-time", "vectors.schema", "probe.agreement"]
+            .iter()
+            .all(|id| open.contains(id))
+    );
 }

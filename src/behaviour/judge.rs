@@ -1,22 +1,22 @@
 //! From two transcripts to the rows of the behaviour stage.
 
+mod interpreter;
 mod modules;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::facts::{Answer, Did, Import, InterpreterFacts, ModuleFacts, RejectionFacts};
+use super::facts::{Answer, Did, Import, ModuleFacts, RejectionFacts};
 use super::interview::{Interview, Transcript, known};
 use super::residue::Residue;
-use super::{Evidence, Fault, Interpreter, Known, Observation, Observed, Series, Terms, sandbox};
+use super::{Evidence, Fault, Known, Observation, Observed, Series, Terms, sandbox};
 use crate::check::{Check, Finding, Ledger, limited};
 use crate::contract::{Contract, Topic, Verdict};
-use crate::environment::{LockedEnvironment, OLDEST_PYTHON};
+use crate::environment::LockedEnvironment;
+use interpreter::isolation;
 use modules::{loaded, relative};
 
 const REPORT_IT: &str = "keep the record blocked and report this to the SDK's maintainers";
-const REMAKE_IT: &str =
-    "make the environment anew from a CPython of your distribution or of uv, then run the gate again";
 
 pub(super) fn judge(
     interview: &Interview,
@@ -55,59 +55,6 @@ fn unique(findings: Vec<Finding>) -> Vec<Finding> {
         }
     }
     told
-}
-
-fn isolation(interview: &Interview, environment: &LockedEnvironment, evidence: &mut Evidence, ledger: &mut Ledger) {
-    let Some(facts) = &interview.interpreter else {
-        let actual = interview.fault.as_ref().map_or("nothing".into(), Fault::to_string);
-        let hint = interview.fault.as_ref().map_or(REMAKE_IT, |fault| fault.hint(REMAKE_IT));
-        let finding = Finding::new("bin/python", "an interpreter that starts", actual, hint);
-        return ledger.undecided(Check::ProbeIsolated, finding);
-    };
-    let mut findings = Vec::new();
-    interpreter(facts, environment, &mut findings);
-    ledger.record(Check::ProbeIsolated, findings);
-    evidence.interpreter = Some(Interpreter {
-        implementation: facts.implementation.clone(),
-        version: facts.version.map(|part| part.to_string()).join("."),
-        base_prefix: facts.base_prefix.clone(),
-        standard_library_sha256: None,
-    });
-}
-
-fn interpreter(facts: &InterpreterFacts, environment: &LockedEnvironment, findings: &mut Vec<Finding>) {
-    let mut expect = |subject: &str, right: bool, expected: String, actual: String| {
-        if !right {
-            findings.push(Finding::new(subject, expected, actual, REMAKE_IT));
-        }
-    };
-    let [major, minor, _] = facts.version;
-    let python = (major, minor);
-    let (implementation, version) = (facts.implementation.as_str(), format!("{major}.{minor}"));
-    expect(
-        "sys.implementation",
-        implementation == "cpython" && python >= OLDEST_PYTHON,
-        format!("cpython {}.{} or later", OLDEST_PYTHON.0, OLDEST_PYTHON.1),
-        format!("{implementation} {version}"),
-    );
-    let (major, minor) = environment.environment().python();
-    let named = format!("{major}.{minor}, as pyvenv.cfg says");
-    expect("sys.version_info", python == environment.environment().python(), named, version);
-    let asked = environment.environment().interpreter().to_string_lossy();
-    expect("sys.executable", facts.executable == asked, asked.clone().into_owned(), facts.executable.clone());
-    let flags = "isolated, environment ignored, no user site";
-    expect("sys.flags", facts.isolated, flags.into(), "other flags".into());
-    expect("site", !facts.site, "never loaded".into(), "loaded".into());
-    let base = Path::new(&facts.base_prefix);
-    let ambient = facts.path.iter().find(|entry| {
-        let foreign = !Path::new(entry).starts_with(base) || base.as_os_str().is_empty();
-        foreign || entry.contains("site-packages") || entry.contains("dist-packages")
-    });
-    let own = format!("only the standard library below {}", facts.base_prefix);
-    expect("sys.path", ambient.is_none(), own, ambient.cloned().unwrap_or_default());
-    let foreign = ["sitecustomize", "usercustomize", "site"];
-    let early = facts.loaded.iter().find(|name| foreign.contains(&name.as_str()));
-    expect("sys.modules", early.is_none(), "nothing foreign at the start".into(), early.cloned().unwrap_or_default());
 }
 
 fn module(
@@ -201,11 +148,11 @@ fn transcript(interview: &Interview, series: &Series, ledger: &mut Ledger) {
 }
 
 fn residues(transcripts: &[Transcript; 2], ledger: &mut Ledger) {
-    let mut findings = Vec::new();
+    let (mut findings, mut whole) = (Vec::new(), true);
     for (transcript, name) in transcripts.iter().zip(["first probe", "second probe"]) {
         match &transcript.residue {
-            // The dialogue did not get that far, which its own check says.
-            None => return,
+            // The dialogue did not get that far, which its own check says. What the other one left is told all the same.
+            None => whole = false,
             Some(Ok(residue)) => findings.extend(residue.iter().map(|residue| {
                 let (expected, actual) = match residue {
                     Residue::Threads(count) => ("one thread", format!("{count} threads")),
@@ -222,7 +169,9 @@ fn residues(transcripts: &[Transcript; 2], ledger: &mut Ledger) {
             }
         }
     }
-    ledger.record(Check::ProbeResidue, limited(findings));
+    if whole || !findings.is_empty() {
+        ledger.record(Check::ProbeResidue, limited(findings));
+    }
 }
 
 /// A dialogue may be without fault and still not whole.

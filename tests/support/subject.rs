@@ -12,7 +12,7 @@ use paired_sdk_gate::contract::{Contract, DEMO_SDK};
 use paired_sdk_gate::identity::{ExpectedIdentity, ModuleOrigin};
 use paired_sdk_gate::inventory::ReleaseFile;
 use paired_sdk_gate::limits::{Budget, Limits};
-use paired_sdk_gate::pipeline::{self, Request, Run};
+use paired_sdk_gate::pipeline::{self, Observer, Request, Run};
 use paired_sdk_gate::report::Verdict;
 
 use super::git::Repo;
@@ -104,17 +104,22 @@ impl Subject {
 
     /// One run of the pipeline that expects something else.
     pub fn verify_as(&self, commit: &str, version: &str) -> Verified {
-        self.asked(Contract::demo(), commit, version, |_| {})
+        self.asked(Contract::demo(), commit, version, |_| {}, &|_| {})
     }
 
     /// One run of the pipeline with other options.
     pub fn verify_with(&self, change: impl FnOnce(&mut Request<'_>)) -> Verified {
-        self.asked(Contract::demo(), &self.commit, VERSION, change)
+        self.asked(Contract::demo(), &self.commit, VERSION, change, &|_| {})
     }
 
     /// One run of the pipeline with another contract.
     pub fn verify_by(&self, contract: &'static Contract) -> Verified {
-        self.asked(contract, &self.commit, VERSION, |_| {})
+        self.asked(contract, &self.commit, VERSION, |_| {}, &|_| {})
+    }
+
+    /// One run of the pipeline, with somebody who is told of its stages.
+    pub fn verify_while(&self, observer: Observer<'_>) -> Verified {
+        self.asked(Contract::demo(), &self.commit, VERSION, |_| {}, observer)
     }
 
     fn asked(
@@ -123,6 +128,7 @@ impl Subject {
         commit: &str,
         version: &str,
         change: impl FnOnce(&mut Request<'_>),
+        observer: Observer<'_>,
     ) -> Verified {
         let identity = ExpectedIdentity::new(
             commit.parse().unwrap(),
@@ -141,7 +147,7 @@ impl Subject {
             ..Request::new(self.repo.root(), identity.commit(), Some(identity.version()), contract, budget)
         };
         change(&mut request);
-        let (run, approval) = pipeline::verify(&request, &identity, &|_| {});
+        let (run, approval) = pipeline::verify(&request, &identity, observer);
         let left: Vec<_> = std::fs::read_dir(self.temporary()).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(left, Vec::<PathBuf>::new(), "private folders must not outlive a run");
         Verified { run, approval }
