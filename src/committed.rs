@@ -136,8 +136,7 @@ impl Committed {
         if let (Some(wanted), false) = (wanted, evidence) {
             let expected = format!("a workflow that proves version {}, commit {}", wanted.version, wanted.commit);
             let folder = self.places.workflows.first().map(|folder| shown(folder)).unwrap_or_default();
-            let cure = "add one: `activate --patch FILE` writes it, `paired-sdk-gate ci` prints it";
-            drifts.push(Drift::new(Kind::WorkflowAbsent, (&folder, None), expected, "none", cure));
+            drifts.push(Drift::new(Kind::WorkflowAbsent, (&folder, None), expected, "none"));
         }
         drifts
     }
@@ -151,14 +150,8 @@ impl Committed {
             Ok(record) => self.record = Some(record),
             Err(why) => {
                 let line = line_of(&why, &bytes);
-                let cure = format!("bring back the committed record: `git checkout HEAD -- {file}`");
-                self.found.push(Drift::new(
-                    Kind::RecordInvalid,
-                    (&file, line),
-                    "an activation record",
-                    why.to_string(),
-                    cure,
-                ));
+                let (expected, found) = ("an activation record", why.to_string());
+                self.found.push(Drift::new(Kind::RecordInvalid, (&file, line), expected, found));
             }
         }
     }
@@ -182,10 +175,8 @@ impl Committed {
     }
 
     fn read_workflows(&mut self, root: &Path, folder: &Path) {
-        let unreadable = |why: String| {
-            let cure = "look at it with `ls -l`, then run again";
-            Drift::new(Kind::Unreadable, (&shown(folder), None), "a folder of workflows", why, cure)
-        };
+        let unreadable =
+            |why: String| Drift::new(Kind::Unreadable, (&shown(folder), None), "a folder of workflows", why);
         let entries = match std::fs::read_dir(root.join(folder)) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
@@ -217,11 +208,12 @@ impl Committed {
             Ok(bytes) => return Some(bytes),
             Err(error) => error,
         };
-        let gone = error.is_not_found();
-        let kind = if gone { missing } else { Kind::Unreadable };
-        let found = if gone { "no such file".into() } else { told(&error) };
-        let cure = if gone { "bring it back, or say where it is with the flag for it".into() } else { error.hint() };
-        self.found.push(Drift::new(kind, (&shown(path), None), "a regular file", found, cure));
+        let drift = |kind, found| Drift::new(kind, (&shown(path), None), "a regular file", found);
+        self.found.push(if error.is_not_found() {
+            drift(missing, "no such file".into())
+        } else {
+            Drift { cure: error.hint(), ..drift(Kind::Unreadable, told(&error)) }
+        });
         None
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn explain(options: &Explain, output: &Output) -> anyhow::Result<u8> 
             check.claim()
         ));
     } else if let Some(kind) = Kind::from_id(id) {
-        let cure = "`check` names the place, what was expected there and what to do";
+        let cure = kind.cure("FILE");
         output.document(&format!("{id} (drift)\n  means   {}\n  cure    {cure}\n", kind.meaning()));
     } else if id == doctor::ROOM {
         let claim = doctor::ROOM_CLAIM;

@@ -24,8 +24,6 @@ const NAMES: [(&str, Kind); 7] = [
 /// The largest source parsed, in bytes. It bounds the parser's stack.
 const MAX_SOURCE: usize = 256 << 10;
 
-const CURE: &str = "let a patch set it: `activate` or `block` with `--producer-root` and `--patch`";
-
 /// The module's constants and their places.
 #[derive(Clone, Debug)]
 pub(super) struct Constants {
@@ -48,10 +46,8 @@ impl Constants {
     /// # Errors
     /// Every reason why a constant's text does not tell its value.
     pub(super) fn read(file: &str, source: Vec<u8>) -> Result<Constants, Vec<Drift>> {
-        let malformed = |line, why: String| {
-            let cure = format!("bring back the committed module: `git checkout HEAD -- {file}`");
-            vec![Drift::new(Kind::ConstantsNotPython, (file, line), "Python source in UTF-8", why, cure)]
-        };
+        let malformed =
+            |line, why: String| vec![Drift::new(Kind::ConstantsNotPython, (file, line), "Python source in UTF-8", why)];
         if source.len() > MAX_SOURCE {
             return Err(malformed(None, format!("{} bytes where at most {MAX_SOURCE} are parsed", source.len())));
         }
@@ -82,7 +78,7 @@ impl Constants {
                 let expected = format!("{name} = {}, as the record says", shortened(&python(&value)));
                 let found = shortened(&python(&constant.value));
                 let place = (&*self.file, Some(constant.line));
-                drifts.push(Drift::new(*kind, place, expected, found, CURE));
+                drifts.push(Drift::new(*kind, place, expected, found));
             }
         }
         drifts
@@ -135,8 +131,8 @@ fn parse(file: &str, text: &str) -> Result<Vec<Constant>, Refusal> {
     let mut drifts = Vec::new();
     if let Some(at) = bindings.star {
         let place = (file, Some(line_at(at)));
-        let cure = "import by name: what a star import binds is not said here";
-        drifts.push(Drift::new(Kind::ConstantsRebound, place, "no star import", "a star import", cure));
+        // What it binds is not said here.
+        drifts.push(Drift::new(Kind::ConstantsRebound, place, "no star import", "a star import"));
     }
     let mut found = Vec::new();
     for (name, _) in NAMES {
@@ -152,11 +148,10 @@ fn parse(file: &str, text: &str) -> Result<Vec<Constant>, Refusal> {
                 }
                 None => {
                     let place = (file, Some(line_at(ast_range(value).start)));
-                    let cure = "write the value itself: a string, None, an integer or a list of strings";
-                    Drift::new(Kind::ConstantsNotLiteral, place, format!("{name} as a literal"), "an expression", cure)
+                    Drift::new(Kind::ConstantsNotLiteral, place, format!("{name} as a literal"), "an expression")
                 }
             },
-            (_, []) => Drift::new(Kind::ConstantsMissing, (file, None), expected, "no such name", "assign it"),
+            (_, []) => Drift::new(Kind::ConstantsMissing, (file, None), expected, "no such name"),
             (_, [.., (_, at)]) => {
                 let place = (file, Some(line_at(*at)));
                 let counted = if bound.len() == 1 {
@@ -164,7 +159,7 @@ fn parse(file: &str, text: &str) -> Result<Vec<Constant>, Refusal> {
                 } else {
                     format!("bound {} times", bound.len())
                 };
-                Drift::new(Kind::ConstantsRebound, place, expected, counted, "leave the one plain assignment")
+                Drift::new(Kind::ConstantsRebound, place, expected, counted)
             }
         };
         drifts.push(drift);

@@ -47,9 +47,7 @@ impl<'a> Judge<'a> {
     }
 
     pub(super) fn add(&mut self, kind: Kind, line: usize, expected: impl Into<String>, found: impl Into<String>) {
-        let cure =
-            "`paired-sdk-gate ci` prints a workflow that is evidence; `paired-sdk-gate explain` says why this is not";
-        self.drifts.push(Drift::new(kind, (self.file, Some(line)), expected, found, cure));
+        self.drifts.push(Drift::new(kind, (self.file, Some(line)), expected, found));
     }
 
     /// Judges the gate among the commands of a step, with the job around it and the steps before it.

@@ -7,15 +7,13 @@ use crate::contract::manifest::{Difference, Manifest, differences};
 
 /// Every difference, with its line.
 pub(super) fn drifts(file: &str, bytes: &[u8]) -> Vec<Drift> {
-    let cure =
-        "`paired-sdk-gate manifest --check` says where; bring back the committed snapshot, or agree on a new contract";
     let parsed = std::str::from_utf8(bytes).map_err(|error| error.to_string());
     let parsed = parsed.and_then(|text| Json::parse(text).map(|json| (text, json)).map_err(|error| error.to_string()));
     let (text, found) = match parsed {
         Ok(parsed) => parsed,
         Err(why) => {
             let expected = "a manifest in JSON";
-            return vec![Drift::new(Kind::SnapshotNotManifest, (file, None), expected, shortened(&why), cure)];
+            return vec![Drift::new(Kind::SnapshotNotManifest, (file, None), expected, shortened(&why))];
         }
     };
     // JSON is YAML as well, and that reader knows the lines.
@@ -23,7 +21,7 @@ pub(super) fn drifts(file: &str, bytes: &[u8]) -> Vec<Drift> {
     let drift = |Difference { pointer, expected, found }: Difference| {
         let line = lines.as_ref().and_then(|document| line_at(&document.root, &pointer));
         let (expected, found) = (format!("{pointer} {expected}"), format!("{pointer} {found}"));
-        Drift::new(Kind::SnapshotDiffers, (file, line), expected, found, cure)
+        Drift::new(Kind::SnapshotDiffers, (file, line), expected, found)
     };
     differences(&Manifest::bridge_v1().to_json(), &found).into_iter().map(drift).collect()
 }

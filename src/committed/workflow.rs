@@ -58,9 +58,8 @@ impl Workflow {
         let document = match &self.content {
             Ok(document) => document,
             Err((line, why)) => {
-                let cure = "correct the file; a forge would not run it either";
                 let place = (&*self.file, Some(*line));
-                return (vec![Drift::new(Kind::WorkflowNotYaml, place, "one YAML document", why, cure)], false);
+                return (vec![Drift::new(Kind::WorkflowNotYaml, place, "one YAML document", why)], false);
             }
         };
         let presentations = self.presentations(&document.root);
@@ -68,9 +67,8 @@ impl Workflow {
         let mut evidence = false;
         let Some(wanted) = wanted else {
             for Presentation { line, .. } in presentations {
-                let cure = "take the step out, or activate the record with the identity that it proves";
                 let (expected, found) = ("no step that runs the gate, as the record says blocked", "one");
-                drifts.push(Drift::new(Kind::WorkflowPresented, (&self.file, Some(line)), expected, found, cure));
+                drifts.push(Drift::new(Kind::WorkflowPresented, (&self.file, Some(line)), expected, found));
             }
             return (drifts, false);
         };
@@ -93,18 +91,11 @@ impl Workflow {
         }
         if let Some(line) = document.alias {
             let place = (&*self.file, Some(line));
-            let cure = "write out what the alias stands for";
-            drifts.push(Drift::new(Kind::WorkflowAlias, place, "no anchor, alias or merge key", "one", cure));
+            drifts.push(Drift::new(Kind::WorkflowAlias, place, "no anchor, alias or merge key", "one"));
         }
         if let Some((line, key)) = &document.duplicate {
-            let cure = "leave the one that is meant";
-            drifts.push(Drift::new(
-                Kind::WorkflowDuplicateKey,
-                (&self.file, Some(*line)),
-                format!("{key} once"),
-                "twice",
-                cure,
-            ));
+            let place = (&*self.file, Some(*line));
+            drifts.push(Drift::new(Kind::WorkflowDuplicateKey, place, format!("{key} once"), "twice"));
         }
         // The same job and trigger are judged once for each of their gates.
         let mut seen = Vec::new();

@@ -12,10 +12,10 @@ use crate::contract::Contract;
 use crate::digest::{hex, sha256};
 use crate::environment::LockedEnvironment;
 use crate::fs::sha256_file;
+use crate::parallel;
 
 const INSTALL_IT: &str =
     "install what the commit requires into the environment: `uv sync --frozen --no-install-project`, or pip";
-use crate::parallel;
 
 /// Bytes of the largest module of a standard library that is digested.
 const LARGEST_MODULE: u64 = 64 << 20;
