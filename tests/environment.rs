@@ -1,11 +1,19 @@
 //! The environment's rules one by one, each broken alone.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use paired_sdk_gate::check::Status;
+use paired_sdk_gate::check::{Check, Ledger, Status};
+use paired_sdk_gate::contract::Contract;
+use paired_sdk_gate::environment;
+use paired_sdk_gate::identity::{ExpectedIdentity, ModuleOrigin};
+use paired_sdk_gate::limits::{Budget, Limits};
+use paired_sdk_gate::pipeline::{self, Request};
 use paired_sdk_gate::report::Verdict;
 
-use crate::support::subject::{Subject, Verified};
+use crate::support::subject::{Subject, VERSION, Verified, make_environment};
 
 /// `(subject, found)` of each finding of one check.
 fn told<'a>(verified: &'a Verified, check: &str) -> Vec<(&'a str, &'a str)> {
@@ -122,4 +130,59 @@ fn a_project_that_cannot_be_read_and_a_wheelhouse_that_is_not_there() {
     broken.install("one", &[("one/a.py", "1")]);
     let verified = broken.verify();
     assert_eq!(verified.refused_by(&["environment.wheels"])[0].subject, "one 1.0: RECORD");
+}
+
+#[test]
+fn a_project_whose_requirements_are_no_list() {
+    let project = format!("[project]\nname = \"sdk\"\nversion = {VERSION:?}\ndependencies = \"aiohttp\"\n");
+    let subject = Subject::edited(|repo| repo.write("pyproject.toml", project));
+    let found = "invalid type: string \"aiohttp\", expected a sequence";
+    let verified = subject.verify();
+    assert_eq!(told(&verified, "environment.lock"), [("pyproject.toml", found)]);
+    assert_eq!(verified.ids(Status::Failed), ["environment.lock"]);
+}
+
+#[test]
+fn a_comparison_that_was_interrupted_proves_nothing() {
+    let subject = Subject::new();
+    subject.install("one", &[("one/a.py", "1")]);
+    let budget = Budget::start(Limits::default(), Arc::new(AtomicBool::new(true)));
+    let examination = environment::examine(&subject.environment, &budget);
+    assert!(examination.environment().is_none());
+    let mut ledger = Ledger::new();
+    assert!(environment::preflight(None, examination, None, &mut ledger).is_err());
+    let wrong: Vec<_> = ledger.entries().iter().filter(|entry| !entry.findings.is_empty()).collect();
+    let [entry] = wrong[..] else { panic!("{ledger:#?}") };
+    assert_eq!((entry.check, entry.status), (Check::EnvironmentRecords, Status::Error));
+    assert_eq!(entry.findings[0].actual, "interrupted by a signal");
+}
+
+#[test]
+fn what_was_made_for_another_identity_lends_no_proof() {
+    let subject = Subject::new();
+    let contract = Contract::demo();
+    let identity = |version: &str, environment: &Path| {
+        let origin = ModuleOrigin::parse(contract.module_origin, contract).unwrap();
+        ExpectedIdentity::new(subject.commit.parse().unwrap(), version.parse().unwrap(), origin, environment.into())
+            .unwrap()
+    };
+    let other = subject.dir.path().join("other");
+    make_environment(&other, &[]);
+    let own = &subject.environment;
+    // The copy is of VERSION, the environment that was examined the subject's own.
+    for (expected, status) in [
+        (identity(VERSION, own), Status::Passed),
+        (identity(VERSION, &other), Status::Error),
+        (identity("9.9.9", own), Status::Error),
+    ] {
+        let budget = Budget::start(Limits::default(), Arc::default());
+        let version = VERSION.parse().unwrap();
+        let request = Request::new(subject.repo.root(), expected.commit(), Some(&version), contract, budget.clone());
+        let (run, copy) = pipeline::snapshot(&request, &subject.temporary(), &|_| ());
+        let mut ledger = run.ledger;
+        let examined = environment::examine(own, &budget);
+        let locked = environment::verify(copy.unwrap(), examined, &expected, None, &mut ledger);
+        assert_eq!(locked.is_ok(), status == Status::Passed);
+        assert_eq!(ledger.status(Check::EnvironmentRoot), status, "{ledger:#?}");
+    }
 }

@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 
 use paired_sdk_gate::check::{Status, TABLE};
+use paired_sdk_gate::contract::DEMO_SDK;
+use paired_sdk_gate::limits::Limits;
 use paired_sdk_gate::report::Verdict;
 
 use crate::support::subject::{Subject, make_environment, turn_into_link};
@@ -107,6 +109,41 @@ fn a_committed_package_that_is_not_plain_source() {
     assert_eq!(told(named.verify().findings("package.tree")), [("netbox_sdk/a b.py", "component \"a b.py\"")]);
     let without = Subject::edited(|repo| std::fs::remove_file(repo.root().join(BRIDGE)).unwrap());
     assert_eq!(told(without.verify().refused_by(&["package.module"])), [(BRIDGE, "no such file")]);
+}
+
+#[test]
+fn a_package_beyond_a_bound_is_undecided_and_told_which_flag_raises_it() {
+    let mut subject = Subject::new();
+    let package = DEMO_SDK.iter().filter(|(path, _)| path.starts_with("netbox_sdk/"));
+    let (paths, sizes): (Vec<_>, Vec<_>) = package.map(|(path, text)| (*path, text.len() as u64)).unzip();
+    let (files, largest, total) = (sizes.len() as u64, sizes.iter().max().copied().unwrap(), sizes.iter().sum());
+    let of_all = paths[sizes.iter().position(|&size| size == largest).unwrap()];
+    let exact = Limits { package_files: files, file_bytes: largest, package_bytes: total, ..Limits::default() };
+    subject.limits = exact.clone();
+    assert_eq!(subject.verify().verdict(), Verdict::Passed);
+    let exact = || exact.clone();
+    for (limits, named, expected, flag) in [
+        (Limits { package_files: files - 1, ..exact() }, "netbox_sdk", "at most 2 files", "--limit-package-files"),
+        (
+            Limits { file_bytes: largest - 1, ..exact() },
+            of_all,
+            &*format!("at most {} bytes", largest - 1),
+            "--limit-file-bytes",
+        ),
+        (
+            Limits { package_bytes: total - 1, ..exact() },
+            "netbox_sdk",
+            &*format!("at most {} bytes in all", total - 1),
+            "--limit-package-bytes",
+        ),
+    ] {
+        subject.limits = limits;
+        let verified = subject.verify();
+        assert_eq!(verified.verdict(), Verdict::Unverifiable);
+        let [finding] = verified.findings("package.tree") else { panic!("{:#?}", verified.run.ledger) };
+        assert_eq!((&*finding.subject, &*finding.expected), (named, expected));
+        assert_eq!(finding.hint, format!("raise the bound with {flag} if this size is intended"));
+    }
 }
 
 #[test]
